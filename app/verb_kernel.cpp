@@ -141,11 +141,11 @@ int run_kernel(const KernelOptions& options) {
 std::string_view described(ShapeKey key) {
   switch (key) {
     case ShapeKey::op:
-      return "gemm, attention, convolution, or vector operators such as softmax, gelu+add";
+      return "gemm, attention, convolution, embedding_bag, or vector operators such as softmax, gelu+add";
     case ShapeKey::dtype:
       return "bf16, fp16, fp8 or fp32; with --csv, for rows without one";
     case ShapeKey::b:
-      return "Batch size: number of GEMMs, sequences or images (default: 1)";
+      return "Batch size: number of GEMMs, sequences, images or bags (default: 1)";
     case ShapeKey::m:
     case ShapeKey::n:
     case ShapeKey::k:
@@ -168,7 +168,7 @@ std::string_view described(ShapeKey key) {
       return "forward or backward; convolution: forward, data or weight (default: forward)";
     case ShapeKey::rows:
     case ShapeKey::cols:
-      return "Vector operator: size of its tensors";
+      return "Vector operator: size of its tensors; embedding_bag: of a table";
     case ShapeKey::layout:
       return "Gemm: tn, nn or nt, as forward, gradient of activations, gradient of weights (default: tn); "
              "convolution: nchw or nhwc (default: nchw)";
@@ -206,6 +206,14 @@ std::string_view described(ShapeKey key) {
       return "Convolution: groups of channels (default: 1)";
     case ShapeKey::solver:
       return "Convolution: implicit_gemm, gemm, direct, winograd, fft or fastest (default: fastest)";
+    case ShapeKey::tables:
+      return "Embedding_bag: tables alike in one kernel (default: 1)";
+    case ShapeKey::lookups:
+      return "Embedding_bag: rows that a bag adds";
+    case ShapeKey::update:
+      return "Embedding_bag backward: sgd, exact_sgd or exact_rowwise_adagrad (default: exact_sgd)";
+    case ShapeKey::reuse:
+      return "Embedding_bag: which rows are looked up: uniform or dlrm_2021 (default: uniform)";
   }
   return "";
 }

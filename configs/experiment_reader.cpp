@@ -21,6 +21,7 @@
 #include "configs/overrides.hpp"
 #include "configs/preset_references.hpp"
 #include "configs/preset_store.hpp"
+#include "configs/recommendation_reader.hpp"
 #include "configs/recurrent_reader.hpp"
 #include "configs/section.hpp"
 #include "configs/spec_readers.hpp"
@@ -35,6 +36,7 @@
 #include "engine/errors.hpp"
 #include "gpu/channels/address_mapping.hpp"
 #include "workloads/analysis/shorter_steps.hpp"
+#include "workloads/recommendation/recommendation_step.hpp"
 #include "workloads/training/recurrent_step.hpp"
 #include "workloads/training/training_step.hpp"
 
@@ -47,9 +49,9 @@ constexpr std::int64_t kSchema = 1;
 Table in_reading_order(const Table& root) {
   Table ordered;
   for (const std::string_view key :
-       {"schema",    "name",         "nodes", "gpu",      "node",      "library",  "fabric",
-        "model",     "framework",    "host",  "training", "recurrent", "workload", "trace",
-        "straggler", "communicator", "ranks", "stream",   "strategy",  "measure"}) {
+       {"schema", "name",      "nodes",        "gpu",      "node",      "library",        "fabric",
+        "model",  "framework", "host",         "training", "recurrent", "recommendation", "workload",
+        "trace",  "straggler", "communicator", "ranks",    "stream",    "strategy",       "measure"}) {
     for (const Member& member : root.members()) {
       if (member.key == key) ordered.put(key, member.origin, member.value);
     }
@@ -118,6 +120,7 @@ void write_step(Experiment& experiment, TrainingSetup setup, StepExtent extent) 
 void read_work(Section& root, const Sampling& sampling, StepExtent extent, Experiment& experiment) {
   const bool trains = root.has("training");
   const bool recurs = root.has("recurrent");
+  const bool recommends = root.has("recommendation");
   const bool is_traced = root.has("trace");
   const bool has_streams = root.has("stream") || root.has("ranks");
   const int ranks = experiment.cluster.ranks();
@@ -130,12 +133,21 @@ void read_work(Section& root, const Sampling& sampling, StepExtent extent, Exper
     if (lengths && lengths->document_mask && !root.is_rehearsal()) pack(root, *lengths, setup);
     if (!root.is_rehearsal()) write_step(experiment, std::move(setup), extent);
   }
+  const auto refuse_beside = [&](std::string_view key, bool others) {
+    if (others || is_traced || has_streams)
+      root.refuse(key, "cannot be combined with [training], [trace], [[stream]] or [[ranks]]");
+  };
   if (recurs) {
-    if (trains || is_traced || has_streams)
-      root.refuse("recurrent", "cannot be combined with [training], [trace], [[stream]] or [[ranks]]");
+    refuse_beside("recurrent", trains || recommends);
     const RecurrentJob job = read_recurrent(root);
     read_lengths(root, job);
     if (!root.is_rehearsal()) experiment.program = recurrent_program(job, ranks);
+    if (!root.is_rehearsal()) return;
+  }
+  if (recommends) {
+    refuse_beside("recommendation", trains);
+    const RecommendationJob job = read_recommendation(root, sampling, experiment.cluster);
+    if (!root.is_rehearsal()) experiment.program = recommendation_program(job, experiment.cluster);
     if (!root.is_rehearsal()) return;
   }
   if (!trains && !recurs && root.holds("workload"))
@@ -262,7 +274,7 @@ TableRule experiment_rule() {
        .rule = environment_rule(),
        .meaning = "environment variables of NCCL or RCCL, instead of the keys that say the same"});
   rule.at_least_one = {{"system", "node"},
-                       {"stream", "training", "ranks", "trace", "recurrent"},
+                       {"stream", "training", "ranks", "trace", "recurrent", "recommendation"},
                        {"model.tokens", "training", "trace"}};
   return rule;
 }

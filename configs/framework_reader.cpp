@@ -55,15 +55,19 @@ Framework read_framework(Section& section) {
   return framework;
 }
 
-Host read_host(Section& section) {
-  Host host;
+HostPreset read_host_preset(Section& section) {
+  HostPreset preset;
+  Host& host = preset.host;
   host.name = section.preset_name();
   read_fields(section, host, kHostPresetFields);
   const Seconds launch = host.kernel_launch;
   host.calls = {launch, launch, launch, launch, launch, launch};
   read_fields(section, host.calls, kCallFields);
+  read_fields(section, preset.overheads, kOverheadFields);
   section.finish();
-  return host;
+  return preset;
 }
+
+Host read_host(Section& section) { return read_host_preset(section).host; }
 
 }  // namespace c3::configs

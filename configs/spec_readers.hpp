@@ -11,6 +11,7 @@
 #include "interconnect/spec.hpp"
 #include "workloads/models/framework.hpp"
 #include "workloads/models/host.hpp"
+#include "workloads/models/operator_overheads.hpp"
 
 namespace c3::inline configs {
 
@@ -21,6 +22,13 @@ FabricSpec read_fabric(Section& section);  ///< nics_per_node 0: as many as the 
 CollectiveLibrarySpec read_library(Section& section);
 Framework read_framework(Section& section);
 Host read_host(Section& section);
+
+/// A host, and what operators take there; all 0: not known.
+struct HostPreset {
+  Host host;
+  OperatorOverheads overheads;
+};
+HostPreset read_host_preset(Section& section);
 
 /// A full-duplex link. \param prefix of its keys: `link_` in the node's table, none in a table of its own.
 LinkSpec read_link(Section& section, const std::string& prefix);

@@ -6,6 +6,7 @@
 #include "studies/collectives/collectives_study.hpp"
 #include "studies/conccl/conccl_study.hpp"
 #include "studies/convolutions/convolutions_study.hpp"
+#include "studies/dlrm/dlrm_study.hpp"
 #include "studies/goldyloc/goldyloc_study.hpp"
 #include "studies/interference/interference_study.hpp"
 #include "studies/jitq/jitq_study.hpp"
@@ -21,10 +22,10 @@ namespace c3::inline studies {
 
 const std::vector<Study>& all_studies() {
   static const std::vector<Study> kStudies = {
-      bert_study(),         camping_study(),      cluster_study(),  collectives_study(),
-      conccl_study(),       convolutions_study(), goldyloc_study(), interference_study(),
-      jitq_study(),         kernels_study(),      one_gpu_study(),  sampling_study(),
-      scaling_laws_study(), t3_study(),           traces_study(),   training_study()};
+      bert_study(),         camping_study(), cluster_study(),  collectives_study(),  conccl_study(),
+      convolutions_study(), dlrm_study(),    goldyloc_study(), interference_study(), jitq_study(),
+      kernels_study(),      one_gpu_study(), sampling_study(), scaling_laws_study(), t3_study(),
+      traces_study(),       training_study()};
   return kStudies;
 }
 

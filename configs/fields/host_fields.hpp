@@ -3,6 +3,7 @@
 
 #include "configs/fields/field.hpp"
 #include "workloads/models/host.hpp"
+#include "workloads/models/operator_overheads.hpp"
 
 namespace c3::inline configs {
 
@@ -35,5 +36,31 @@ inline constexpr auto kCallFields = std::to_array<Field<CallCosts>>({
     quantity<&CallCosts::attention>("attention_call", "one attention kernel called alone").optional(),
 });
 static_assert(member_count<CallCosts>() == kCallFields.size());
+
+/// Of recommendation models' steps.
+inline constexpr auto kOverheadFields = std::to_array<Field<OperatorOverheads>>({
+    quantity<&OperatorOverheads::between>("operator_between", "between two operators (T1)").optional(),
+    quantity<&OperatorOverheads::after>("operator_after", "of an operator after its last launch (T3)")
+        .optional(),
+    quantity<&OperatorOverheads::launch>("operator_launch", "one launch (T4)").optional(),
+    quantity<&OperatorOverheads::between_launches>(
+        "operator_between_launches", "between two launches, or all of an operator without any (T5)")
+        .optional(),
+    quantity<&OperatorOverheads::linear>("operator_linear", "of a linear layer before its first launch (T2)")
+        .optional(),
+    quantity<&OperatorOverheads::linear_backward>("operator_linear_backward", "of its gradient").optional(),
+    quantity<&OperatorOverheads::relu>("operator_relu", "of a ReLU").optional(),
+    quantity<&OperatorOverheads::accumulate>("operator_accumulate", "of a gradient's accumulation").optional(),
+    quantity<&OperatorOverheads::bmm>("operator_bmm", "of a batched product").optional(),
+    quantity<&OperatorOverheads::cat>("operator_cat", "of a concatenation").optional(),
+    quantity<&OperatorOverheads::to>("operator_to", "of a copy from the host").optional(),
+    quantity<&OperatorOverheads::lookup>("operator_lookup", "of embedding bags").optional(),
+    quantity<&OperatorOverheads::lookup_backward>("operator_lookup_backward", "of their update").optional(),
+    quantity<&OperatorOverheads::all_to_all>("operator_all_to_all", "of a collective").optional(),
+    quantity<&OperatorOverheads::optimizer>("operator_optimizer", "of the optimizer").optional(),
+    quantity<&OperatorOverheads::zero_grad>("operator_zero_grad", "of setting gradients to zero").optional(),
+    quantity<&OperatorOverheads::other>("operator_other", "of any other operator").optional(),
+});
+static_assert(member_count<OperatorOverheads>() == kOverheadFields.size());
 
 }  // namespace c3::configs

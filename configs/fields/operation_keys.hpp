@@ -58,9 +58,9 @@ inline constexpr auto kGemmKeys = std::to_array<KeyText>({
 });
 
 inline constexpr auto kKernelKeys = std::to_array<KeyText>({
-    {"op", "gemm, attention, convolution, or vector operators such as softmax, gelu+add"},
+    {"op", "gemm, attention, convolution, embedding_bag, or vector operators such as softmax, gelu+add"},
     {"dtype", "data type: bf16, fp16, fp8 or fp32"},
-    {"b", "number of matrix products, sequences or images", std::int64_t{1}},
+    {"b", "number of matrix products, sequences, images or bags", std::int64_t{1}},
     {"m", "gemm: rows of A and C"},
     {"n", "gemm: columns of B and C"},
     {"k", "gemm: columns of A, rows of B"},
@@ -72,8 +72,8 @@ inline constexpr auto kKernelKeys = std::to_array<KeyText>({
     {"value_dim", "attention: elements of a head's values; default: head_dim"},
     {"causal", "attention: whether a query does not see later keys", false},
     {"pass", "forward or backward; of a convolution forward, data or weight", "forward"},
-    {"rows", "vector operators: rows of their tensors"},
-    {"cols", "vector operators: columns of their tensors"},
+    {"rows", "vector operators: rows of their tensors; embedding_bag: of a table"},
+    {"cols", "vector operators: columns of their tensors; embedding_bag: of a table"},
     {"traffic", "gemm: tiled or streamed", name_of(GemmTraffic::tiled)},
     {"layout", "gemm: tn, nn or nt, as forward, its gradients; convolution: nchw, nhwc"},
     {"warm", "gemm: operands that the caches still hold: none, activations or all",
@@ -94,6 +94,10 @@ inline constexpr auto kKernelKeys = std::to_array<KeyText>({
     {"dilation_w", "default: dilation_h"},
     {"groups", "convolution: of channels", std::int64_t{1}},
     {"solver", "convolution: implicit_gemm, gemm, direct, winograd or fft", "fastest"},
+    {"tables", "embedding_bag: alike, in one kernel", std::int64_t{1}},
+    {"lookups", "embedding_bag: rows that a bag adds"},
+    {"update", "embedding_bag backward: sgd, exact_sgd or exact_rowwise_adagrad", "exact_sgd"},
+    {"reuse", "embedding_bag: which rows are looked up: uniform or dlrm_2021", "uniform"},
     {"place", "vector operators: gpu, or pim, units in memory (gpu.pim_units)", name_of(Place::gpu)},
     {"on", "ranks that run it: a list, or \"0-3,6\"; default: all"},
 });

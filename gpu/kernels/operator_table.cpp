@@ -14,9 +14,11 @@ extern const OperatorClass kGemmClass;
 extern const OperatorClass kAttentionClass;
 extern const OperatorClass kVectorClass;
 extern const OperatorClass kConvolutionClass;
+extern const OperatorClass kEmbeddingClass;
 
 OperatorClasses operator_classes() {
-  static constexpr std::array kAll = {&kGemmClass, &kAttentionClass, &kVectorClass, &kConvolutionClass};
+  static constexpr std::array kAll = {&kGemmClass, &kAttentionClass, &kVectorClass, &kConvolutionClass,
+                                      &kEmbeddingClass};
   return kAll;
 }
 

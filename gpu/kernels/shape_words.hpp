@@ -53,14 +53,19 @@ enum class ShapeKey : std::uint8_t {
   dilation_w,
   groups,
   solver,
+  tables,
+  lookups,
+  update,
+  reuse,
 };
 
 /// By their number.
-inline constexpr std::array<std::string_view, 34> kShapeKeys = {
-    "op",     "dtype",     "b",        "m",          "n",          "k",      "heads",    "kv_heads", "seq",
-    "kv_seq", "head_dim",  "causal",   "pass",       "rows",       "cols",   "traffic",  "layout",   "warm",
-    "scales", "value_dim", "channels", "filters",    "height",     "width",  "filter_h", "filter_w", "pad_h",
-    "pad_w",  "stride_h",  "stride_w", "dilation_h", "dilation_w", "groups", "solver"};
+inline constexpr std::array<std::string_view, 38> kShapeKeys = {
+    "op",       "dtype",    "b",        "m",         "n",        "k",        "heads",      "kv_heads",
+    "seq",      "kv_seq",   "head_dim", "causal",    "pass",     "rows",     "cols",       "traffic",
+    "layout",   "warm",     "scales",   "value_dim", "channels", "filters",  "height",     "width",
+    "filter_h", "filter_w", "pad_h",    "pad_w",     "stride_h", "stride_w", "dilation_h", "dilation_w",
+    "groups",   "solver",   "tables",   "lookups",   "update",   "reuse"};
 
 constexpr std::string_view name_of(ShapeKey key) { return kShapeKeys.at(static_cast<std::size_t>(key)); }
 
@@ -68,7 +73,7 @@ constexpr std::string_view name_of(ShapeKey key) { return kShapeKeys.at(static_c
 constexpr bool is_text(ShapeKey key) {
   using enum ShapeKey;
   return key == op || key == dtype || key == pass || key == traffic || key == layout || key == warm ||
-         key == scales || key == solver;
+         key == scales || key == solver || key == update || key == reuse;
 }
 
 /// A word for each key, or a number that never was one; neither: not given.

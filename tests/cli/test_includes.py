@@ -31,6 +31,8 @@ MUST_NOT_INCLUDE = {"workloads/experiment": ["workloads/training", "workloads/mo
                     "workloads/pipeline": ["workloads/program", "workloads/execute", "workloads/training", "workloads/models",
                                            "workloads/analysis", "workloads/experiment", "workloads/traces"],
                     "workloads/training": ["workloads/execute", "workloads/analysis", "workloads/traces"],
+                    "workloads/recommendation": ["workloads/training", "workloads/execute", "workloads/analysis", "workloads/experiment",
+                                                 "workloads/traces", "workloads/comparison"],
                     "workloads/models": ["workloads/training", "workloads/execute", "workloads/analysis"],
                     "workloads/sampling": ["workloads/training", "workloads/execute", "workloads/models", "workloads/analysis",
                                            "workloads/experiment", "workloads/comparison"],

@@ -1,0 +1,82 @@
+#pragma once
+/// The parts of `reproduce dlrm`.
+
+#include <string>
+#include <vector>
+
+#include "studies/bert/whole_step.hpp"
+#include "studies/simulations.hpp"
+#include "studies/study.hpp"
+#include "workloads/experiment.hpp"
+#include "workloads/recommendation/job.hpp"
+
+namespace c3::inline studies {
+
+/// A file of this study.
+std::string_view dlrm_name();
+
+/// Their curve of moved bytes at given sizes.
+StudySection curve_section(const PublishedFigures& published);
+/// Our kernels of embedding bags beside their formula.
+StudySection lookup_section(const PublishedFigures& published);
+/// All-to-alls of four V100.
+StudySection exchange_section(const PublishedFigures& published);
+
+/// Steps of one GPU, end to end and the GPU's active part, at four batches.
+class StepsPart {
+ public:
+  StepsPart();
+  void plan(SimulationJobs& jobs);
+  std::vector<StudySection> sections(const PublishedFigures& published) const;
+
+ private:
+  struct Point {
+    std::int64_t batch = 0;
+    double published_ms = 0;      ///< 0: not published
+    double published_active = 0;  ///< share of the time; 0: not published
+    Experiment step;
+    WholeStepTimes times;
+    double milliseconds() const { return times.time.value * 1e3; }
+    double active() const { return 1.0 - times.idle / times.time; }
+  };
+  struct Model {
+    std::string id, label;
+    std::vector<Point> points;
+  };
+  std::vector<Model> models_;
+};
+
+/// Steps of four ranks with unlike loads, beside what a prediction without waits between ranks has.
+class RanksPart {
+ public:
+  RanksPart();
+  void plan(SimulationJobs& jobs);
+  StudySection section(const PublishedFigures& published) const;
+
+ private:
+  struct Task {
+    Experiment step;
+    double time = 0,
+           alone = 0;  ///< s: simulated; longest rank's kernels or its collectives, without waits or hosts
+    double cpu = 0;    ///< s of one simulation
+  };
+  std::vector<Task> tasks_;
+};
+
+/// Lookups beside an exchange of sums, each alone and both together, with channels and with copy engines.
+class BesidePart {
+ public:
+  BesidePart();
+  void plan(SimulationJobs& jobs);
+  StudySection section(const PublishedFigures& published) const;
+
+ private:
+  struct Case {
+    std::string system, strategy;
+    Experiment pair;
+    double lookups_alone = 0, lookups = 0, exchange_alone = 0, exchange = 0;  ///< s
+  };
+  std::vector<Case> cases_;
+};
+
+}  // namespace c3::studies

@@ -1,0 +1,103 @@
+"""[recommendation]: a step of a recommendation model, on one rank and on several, and what is refused at its place."""
+
+import json
+import re
+import unittest
+
+import h5py
+
+from command import SOURCE, ScratchTest, c3sim
+
+STEP = """schema = 1
+system = "v100-sxm2-8"
+[recommendation]
+batch      = 2048
+dtype      = "fp32"
+bottom     = [16, 32]
+top        = [64, 1]
+input_rate = "8 GB/s"
+[[recommendation.table]]
+name    = "wide"
+count   = 8
+rows    = 100_000
+cols    = 32
+lookups = 10
+reuse   = "dlrm_2021"
+[[recommendation.table]]
+name     = "items"
+rows     = 80_000
+cols     = 32
+lookups  = 16
+sharding = "row"
+[strategy.step]
+[measure]
+seeds        = 1
+loss_split   = false
+alone        = false
+kernel_grain = "fluid"
+"""
+HISTOGRAM = "histogram = [0.2, 0.2, 0.2, 0.2, 0.2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]\nrecorded = 500_000"
+
+
+class Recommendation(ScratchTest):
+    def step(self, text=STEP):
+        path = self.folder / "step.toml"
+        path.write_text(text)
+        return path
+
+    def run_step(self, *sets, text=STEP):
+        options = [option for each in sets for option in ("--set", each)]
+        done = c3sim("run", self.step(text), *options, "--json", "-o", self.folder / "step.h5")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)["strategies"][0]
+
+    def test_every_rank_exchanges_indices_sums_and_gradients(self):
+        short, long = self.run_step(), self.run_step("recommendation.table.0.lookups=200")
+        self.assertGreater(long["time_us"], 1.5 * short["time_us"])
+        with h5py.File(self.folder / "step.h5") as file:
+            names = [name.decode() for name in file["names"][:]]
+        for name in ("indices.exchange", "sums.exchange", "gradients.exchange", "rows.reduce_scatter", "gradients.top"):
+            self.assertIn(name, names)
+
+    def test_a_histogram_of_ones_own_changes_the_step_as_its_reuse_does(self):
+        uniform = self.run_step(text=STEP.replace('reuse   = "dlrm_2021"', ""))
+        own = self.run_step(text=STEP.replace('reuse   = "dlrm_2021"', HISTOGRAM))
+        self.assertNotEqual(uniform["time_us"], own["time_us"])
+
+    def test_a_host_makes_a_small_step_longer(self):
+        self.assertGreater(self.run_step("+recommendation.host=\"lin-2022\"")["time_us"], 1.5 * self.run_step()["time_us"])
+
+    def test_what_does_not_fit_is_refused_at_its_place(self):
+        for text, message in {
+                STEP.replace("batch      = 2048", "batch = 2047"): r"recommendation\.batch: must be divisible by the 8 ranks \(it is 2047\)",
+                STEP.replace("cols    = 32", "cols = 64", 1): r"cols: must be the 32 of the last bottom layer",
+                STEP.replace("lookups = 10", "lookups = 0"): r"lookups: must be .*1",
+                STEP.replace('"dlrm_2021"', '"dlrm_2012"'): r"unknown name 'dlrm_2012'; did you mean 'dlrm_2021'",
+                STEP.replace('reuse   = "dlrm_2021"', HISTOGRAM.replace(", 0]", "]")): r"histogram: must have 17 shares: .*\(it has 16\)",
+                STEP.replace('reuse   = "dlrm_2021"', HISTOGRAM.replace("0.2", "0.1")): r"histogram: the shares must add up to 1, .*0\.500",
+                STEP.replace('sharding = "row"', 'sharding = "row"\nranks = [1]'): r"ranks: cannot be given with sharding = \"row\"",
+                STEP.replace('sharding = "row"', 'sharding = "rows"'): r"did you mean 'row'",
+                STEP.replace('sharding = "row"', "ranks = [8]"): r"ranks: there is no rank 8 of 8",
+                STEP.replace("batch      = 2048", 'batch = 2048\nhost = "grace"'): r"host: 'grace' has no times of operators",
+                STEP.replace("bottom     = [16, 32]", "bottom = []"): r"bottom: must be a list of widths",
+                STEP + '[[stream]]\nname = "a"\nrun = [{ timed = "1 us" }]\n': r"recommendation: cannot be combined with"}.items():
+            with self.subTest(message=message):
+                done = c3sim("config", "check", self.step(text))
+                self.assertEqual(done.returncode, 3, done.stdout)
+                self.assertRegex(done.stderr, r"step\.toml:\d+:\d+: ")
+                self.assertTrue(re.search(message, done.stderr), done.stderr)
+
+    def test_tables_beyond_a_gpus_memory_are_a_verdict(self):
+        done = c3sim("run", self.step(STEP.replace("rows    = 100_000", "rows = 900_000_000")), "-o", self.folder / "step.h5")
+        self.assertEqual(done.returncode, 4, done.stdout)
+        self.assertRegex(done.stderr, r"rank 0 holds 115\.2 GB of tables, and its GPU has 16\.9 GB")
+
+    def test_shipped_models_are_accepted(self):
+        for path in sorted((SOURCE / "configs/experiments/dlrm").glob("*.toml")):
+            with self.subTest(path=path.name):
+                done = c3sim("config", "check", path)
+                self.assertEqual(done.returncode, 0, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,227 @@
+#include "workloads/recommendation/recommendation_step.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "gpu/kernels/embedding/embedding_kernel.hpp"
+#include "gpu/kernels/vector/vector_shape.hpp"
+#include "workloads/recommendation/dense_layers.hpp"
+#include "workloads/recommendation/placement.hpp"
+#include "workloads/recommendation/step_writer.hpp"
+
+namespace c3::inline workloads {
+namespace {
+
+using Kind = OperatorOverheads;
+
+constexpr double kIndex = 8.0;  // bytes of a lookup
+
+/// The step of one rank.
+class RankStep {
+ public:
+  RankStep(ProgramBuilder& builder, const RecommendationJob& job, int rank, int ranks)
+      : builder_(builder),
+        writer_(builder, job.overheads),
+        job_(job),
+        ranks_(ranks),
+        samples_(job.batch / ranks),
+        layers_(job, samples_),
+        lookup_(kernel_of(parts_of(job, rank, ranks))),
+        compute_(builder.stream("compute")),
+        copy_(builder.stream("copy")) {
+    if (ranks == 1) return;
+    inputs_ = builder.stream("inputs");
+    exchange_ = builder.stream("exchange");
+    gradients_ = builder.stream("gradients");
+    const auto by_row = [](const EmbeddingTable& table) { return table.sharding == TableSharding::row; };
+    has_rows_ = std::ranges::any_of(job.tables, by_row);
+    rows_ = has_rows_ ? builder.stream("rows") : exchange_;
+  }
+
+  void write() {
+    load();
+    look_up();
+    forward();
+    backward();
+    writer_.run(compute_, layers_.optimizer());
+    update_copies();
+    writer_.finish();
+  }
+
+ private:
+  bool is_alone() const { return ranks_ == 1; }
+
+  void load() {
+    builder_.set_range("inputs");
+    const auto samples = static_cast<double>(samples_);
+    const bool waits = job_.inputs == InputCopies::blocking;
+    const Bytes dense = element_size(job_.dtype) * (samples * static_cast<double>(job_.bottom.front()));
+    writer_.copy(copy_, "dense", dense, job_.input_rate, waits);
+    const Bytes indices = loaded_indices();
+    if (indices.value > 0.0) writer_.copy(copy_, "indices", indices, job_.input_rate, waits);
+    writer_.copy(copy_, "labels", element_size(job_.dtype) * samples, job_.input_rate, waits);
+    const bool is_pipelined = job_.pipeline == InputPipeline::three_stage;
+    ProgramBuilder::Stream last = copy_;
+    if (!is_alone() && job_.exchanges_inputs) {
+      if (!is_pipelined) writer_.order(copy_, inputs_, "inputs loaded");
+      exchange(inputs_, "indices.exchange", indices_sent(job_, ranks_));
+      last = inputs_;
+    }
+    if (!is_pipelined) writer_.order(last, compute_, "inputs here");
+  }
+
+  /// Of its own samples where ranks exchange them, else of the tables that it has.
+  Bytes loaded_indices() const {
+    if (is_alone() || !job_.exchanges_inputs) return Bytes{lookup_ ? all_lookups(*lookup_) * kIndex : 0.0};
+    Bytes sum;
+    for (const EmbeddingTable& table : job_.tables)
+      sum += Bytes{static_cast<double>(samples_ * table.lookups) * kIndex};
+    return sum;
+  }
+
+  void exchange(ProgramBuilder::Stream stream, std::string_view name, std::vector<Bytes> sends) {
+    const bool moves = std::ranges::any_of(sends, [](Bytes size) { return size.value > 0.0; });
+    if (moves)
+      writer_.collective(stream, name, {.kind = CollectiveKind::all_to_all_v, .sends = std::move(sends)});
+  }
+
+  /// Exchanges go on after what compute has been given so far, and compute after theirs.
+  void after_compute(const std::string& event) {
+    writer_.order(compute_, exchange_, event);
+    if (has_rows_) writer_.order(compute_, rows_, event + " by row");
+  }
+  void before_compute(const std::string& event) {
+    if (is_alone()) return;
+    writer_.order(exchange_, compute_, event);
+    if (has_rows_) writer_.order(rows_, compute_, event + " by row");
+  }
+
+  /// A reduce-scatter of the sums of tables by row, or a gather of their gradients.
+  void row_collective(CollectiveKind kind) {
+    if (!has_rows_) return;
+    std::int64_t columns = 0;
+    for (const EmbeddingTable& table : job_.tables)
+      columns += table.sharding == TableSharding::row ? table.cols : 0;
+    writer_.collective(rows_, fmt::format("rows.{}", name_of(kind)),
+                       {.kind = kind,
+                        .bytes = element_size(job_.dtype) * static_cast<double>(job_.batch * columns),
+                        .dtype = job_.dtype});
+  }
+
+  void look_up() {
+    builder_.set_range("forward");
+    if (lookup_) writer_.run(compute_, {.kind = &Kind::lookup, .name = "embedding", .kernels = {*lookup_}});
+    if (is_alone()) return;
+    after_compute("sums made");
+    exchange(exchange_, "sums.exchange", sums_sent(job_, ranks_));
+    row_collective(CollectiveKind::reduce_scatter);
+  }
+
+  void forward() {
+    writer_.run(compute_, layers_.bottom_forward());
+    before_compute("sums here");
+    writer_.run(compute_, layers_.interaction_forward());
+    writer_.run(compute_, layers_.top_forward());
+  }
+
+  void backward() {
+    builder_.set_range("backward");
+    writer_.run(compute_, layers_.zero_gradients());
+    writer_.run(compute_, layers_.top_backward());
+    sum_gradients("top", dense_parameters(job_).top);
+    writer_.run(compute_, layers_.interaction_backward());
+    if (!is_alone()) {
+      after_compute("gradients of sums made");
+      exchange(exchange_, "gradients.exchange", transposed(sums_sent(job_, ranks_)));
+      row_collective(CollectiveKind::all_gather);
+    }
+    writer_.run(compute_, layers_.bottom_backward());
+    sum_gradients("bottom", dense_parameters(job_).bottom);
+    before_compute("gradients of sums here");
+    update_tables();
+    builder_.set_range("optimizer");
+    if (!is_alone()) writer_.order(gradients_, compute_, "gradients added up");
+  }
+
+  std::vector<Bytes> transposed(const std::vector<Bytes>& sends) const {
+    const auto ranks = static_cast<std::size_t>(ranks_);
+    std::vector<Bytes> turned(sends.size());
+    for (std::size_t i = 0; i < ranks; ++i) {
+      for (std::size_t j = 0; j < ranks; ++j)
+        turned[j * ranks + i] = sends[i * ranks + j];
+    }
+    return turned;
+  }
+
+  void sum_gradients(std::string_view of, std::int64_t parameters) {
+    if (is_alone()) return;
+    writer_.order(compute_, gradients_, fmt::format("gradients of {} made", of));
+    writer_.collective(gradients_, fmt::format("gradients.{}", of),
+                       {.kind = CollectiveKind::all_reduce,
+                        .bytes = element_size(job_.dtype) * static_cast<double>(parameters),
+                        .dtype = job_.dtype});
+  }
+
+  void update_tables() {
+    if (lookup_) {
+      HostedOperator op{.kind = &Kind::lookup_backward, .name = "embedding.backward"};
+      EmbeddingShape update = *lookup_;
+      update.pass = Pass::backward;
+      for (EmbeddingShape& other : update.others)
+        other.pass = Pass::backward;
+      const int passes = is_exact(update.update) ? embedding_sort_passes(update) : 0;
+      op.kernels.assign(static_cast<std::size_t>(passes), embedding_sort_pass(update));
+      op.kernels.emplace_back(update);
+      writer_.run(compute_, op);
+    }
+    sum_tables();
+  }
+
+  /// Gradients of tables that every rank has, as dense ones.
+  void sum_tables() {
+    for (const EmbeddingTable& table : job_.tables) {
+      if (table.sharding == TableSharding::data) sum_gradients(table.name, table.rows * table.cols);
+    }
+  }
+
+  /// Of such tables, with a gradient of every row.
+  void update_copies() {
+    if (is_alone()) return;
+    for (const EmbeddingTable& table : job_.tables) {
+      if (table.sharding != TableSharding::data) continue;
+      const VectorShape update{
+          .chain = VectorOp::add, .rows = table.rows, .cols = table.cols, .dtype = job_.dtype};
+      writer_.run(compute_, {.kind = &Kind::optimizer, .name = table.name + ".update", .kernels = {update}});
+    }
+  }
+
+  ProgramBuilder& builder_;
+  StepWriter writer_;
+  const RecommendationJob& job_;
+  int ranks_;
+  std::int64_t samples_;
+  DenseLayers layers_;
+  std::optional<EmbeddingShape> lookup_;  ///< of its tables
+  ProgramBuilder::Stream compute_, copy_;
+  ProgramBuilder::Stream inputs_ = 0, exchange_ = 0, gradients_ = 0, rows_ = 0;
+  bool has_rows_ = false;
+};
+
+}  // namespace
+
+Program recommendation_program(const RecommendationJob& job, const ClusterSpec& cluster) {
+  const int ranks = cluster.ranks();
+  const RecommendationJob whole = placed(job, ranks);
+  check_placement(whole, ranks, cluster.gpu.hbm.size);
+  ProgramBuilder builder;
+  for (int rank = 0; rank < ranks; ++rank) {
+    if (ranks > 1) builder.begin_script({rank}, fmt::format("rank{}", rank));
+    RankStep(builder, whole, rank, ranks).write();
+  }
+  return builder.take(ranks);
+}
+
+}  // namespace c3::workloads
