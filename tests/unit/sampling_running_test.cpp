@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <vector>
@@ -63,6 +64,22 @@ TEST_CASE("one class takes 3 (t sigma / (0.85 error mu))^2 draws before the firs
   CHECK(drawn.size() > 60);
   CHECK(drawn.size() < 75);
   CHECK(needed() <= static_cast<double>(drawn.size()));
+}
+
+// Of two equal classes, each with n of n simulated: n (0.85 error 2 mu / t)^2 >= sigma^2 (2 + 4), half as many.
+TEST_CASE("each of two equal classes takes half as many draws as one class alone") {
+  RunningSamples samples(kError, kConfidence);
+  const std::array<std::size_t, 2> classes{samples.add_class(), samples.add_class()};
+  int draws = 0;
+  for (; !samples.is_known(classes[1]); ++draws) {
+    REQUIRE(draws < 1000);
+    for (const std::size_t its : classes)
+      samples.add_simulated(its, draws % 2 == 0 ? 0.9_us : 1.1_us);
+  }
+  const double spread = 0.1, t = student_quantile(kConfidence, draws - 1);
+  const double needed = 1.5 * spread * spread * t * t / (0.85 * 0.85 * kError * kError);
+  CHECK(draws >= needed);
+  CHECK(draws < needed + 3.0);
 }
 
 TEST_CASE("a class that is little of the whole is known after fewer draws than by itself") {
