@@ -26,6 +26,7 @@ constexpr auto kKeys = std::to_array<KeyText>({
     {"bottom", "widths of the bottom layers, the first that of the dense inputs"},
     {"top", "widths of the top layers' outputs"},
     {"update", "of tables: sgd, exact_sgd or exact_rowwise_adagrad", "exact_sgd"},
+    {"sharder", "of tables by table without ranks: by_time, search, ..", "in_turn"},
     {"inputs", "blocking: the host waits for its copies", "non_blocking"},
     {"input_rate", "of copies from the host; default: node.pcie_one_way"},
     {"exchange_inputs", "ranks load their samples' indices and exchange them, else those of their tables",
@@ -185,6 +186,7 @@ RecommendationJob read_recommendation(Section& root, const Sampling& sampling, c
     section.fail("bottom", "needs the width of the dense inputs and of one layer at least");
   job.top = read_widths(section, "top");
   if (section.has("update")) job.update = section.choice<RowUpdate>("update");
+  if (section.has("sharder")) job.sharder = section.choice<Sharder>("sharder");
   if (section.has("inputs")) job.inputs = section.choice<InputCopies>("inputs");
   job.input_rate = section.has("input_rate") ? section.bandwidth("input_rate") : cluster.node.pcie.one_way;
   if (job.input_rate.value <= 0.0 && !section.is_rehearsal())

@@ -11,10 +11,12 @@ StudyOutcome reproduce_dlrm(const StudyInput& input, const PublishedFigures& pub
                             const StudyProgress& progress) {
   StepsPart steps;
   RanksPart ranks;
+  ChoicePart choice;
   BesidePart beside;
   SimulationJobs jobs;
   steps.plan(jobs);
   ranks.plan(jobs);
+  choice.plan(jobs);
   beside.plan(jobs);
   run_simulations(jobs, progress, input.processes);
   StudyOutcome outcome;
@@ -22,6 +24,7 @@ StudyOutcome reproduce_dlrm(const StudyInput& input, const PublishedFigures& pub
   for (StudySection& section : steps.sections(published))
     outcome.report.push_back(std::move(section));
   outcome.report.push_back(ranks.section(published));
+  outcome.report.push_back(choice.section(published));
   outcome.report.push_back(beside.section(published));
   return outcome;
 }

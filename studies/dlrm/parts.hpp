@@ -63,6 +63,25 @@ class RanksPart {
   std::vector<Task> tasks_;
 };
 
+/// Tables of generated tasks on four ranks: how well sharders and the search choose, by our own simulation.
+class ChoicePart {
+ public:
+  ChoicePart();
+  void plan(SimulationJobs& jobs);
+  StudySection section(const PublishedFigures& published) const;
+
+ private:
+  struct Task {
+    RecommendationJob job;
+    double predicted_first = 0;  ///< s: the sharder of six that the bound takes
+    double fastest_sharder = 0;  ///< the fastest of six
+    double search = 0;           ///< the search's first placement
+    double best = 0;             ///< of all placements that were simulated
+  };
+  std::vector<Task> tasks_;
+  ClusterSpec cluster_;
+};
+
 /// Lookups beside an exchange of sums, each alone and both together, with channels and with copy engines.
 class BesidePart {
  public:

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "engine/errors.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
@@ -168,6 +171,40 @@ TEST_CASE("a table on one rank makes all ranks wait, and spread over both the st
   for (EmbeddingTable& table : job.tables)
     table.ranks = {1};
   CHECK(time_of_step(job, 2).value > 1.3 * spread.value);
+}
+
+TEST_CASE("interactions wait for sums and updates for their gradients, the bottom layers for neither") {
+  const Program program = recommendation_program(small_job(), cluster_of(2));
+  const auto names = [&](std::string_view stream) {
+    std::vector<std::string> found;
+    for (const Operation& operation :
+         program.scripts.front().streams[*program.stream_named(std::string(stream))])
+      found.push_back(program.name_of(operation));
+    return found;
+  };
+  const std::vector<std::string> compute = names("compute");
+  const auto place = [&](const char* name) { return std::ranges::find(compute, name) - compute.begin(); };
+  const std::vector<const char*> order = {"inputs here",
+                                          "embedding",
+                                          "sums made",
+                                          "bottom.0",
+                                          "sums here",
+                                          "interaction.cat",
+                                          "top.0.backward",
+                                          "gradients of sums made",
+                                          "bottom.1.backward",
+                                          "gradients of sums here",
+                                          "embedding.backward",
+                                          "gradients added up",
+                                          "sgd"};
+  for (std::size_t i = 0; i + 1 < order.size(); ++i) {
+    CAPTURE(order[i]);
+    CHECK(place(order[i]) < place(order[i + 1]));
+  }
+  CHECK(place("sgd") < std::ssize(compute));
+  CHECK(names("exchange") == std::vector<std::string>{"sums made", "sums.exchange", "sums here",
+                                                      "gradients of sums made", "gradients.exchange",
+                                                      "gradients of sums here"});
 }
 
 TEST_CASE("a pipeline of three stages takes the inputs out of the step") {

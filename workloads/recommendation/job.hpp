@@ -1,6 +1,7 @@
 #pragma once
 /// A training step of a recommendation model: tables that are looked up, and layers that are multiplied.
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -63,6 +64,29 @@ constexpr auto enum_names(InputPipeline) {
       {{"none", InputPipeline::none}, {"three_stage", InputPipeline::three_stage}});
 }
 
+/// Which rank gets a table by table that has none.
+enum class Sharder : std::uint8_t {
+  in_turn,  ///< one after another
+  random,
+  by_rows,  ///< these: largest first, to the rank that has least
+  by_size,
+  by_lookups,
+  by_time,  ///< of its kernels
+  search    ///< by_time, then moves and swaps that lower a bound
+};
+constexpr auto enum_names(Sharder) {
+  return std::to_array<EnumName<Sharder>>({{"in_turn", Sharder::in_turn},
+                                           {"random", Sharder::random},
+                                           {"by_rows", Sharder::by_rows},
+                                           {"by_size", Sharder::by_size},
+                                           {"by_lookups", Sharder::by_lookups},
+                                           {"by_time", Sharder::by_time},
+                                           {"search", Sharder::search}});
+}
+/// All but the search.
+inline constexpr std::array<Sharder, 6> kSharders = {Sharder::in_turn, Sharder::random,     Sharder::by_rows,
+                                                     Sharder::by_size, Sharder::by_lookups, Sharder::by_time};
+
 struct RecommendationJob {
   std::int64_t batch = 1;                 ///< samples of all ranks together
   DType dtype = DType::fp32;              ///< of layers and tables
@@ -71,6 +95,7 @@ struct RecommendationJob {
       {};  ///< widths of its layers' outputs; the interaction's follows from the tables
   std::vector<EmbeddingTable> tables = {};
   RowUpdate update = RowUpdate::exact_sgd;
+  Sharder sharder = Sharder::in_turn;
   InputCopies inputs = InputCopies::non_blocking;
   BytesPerSecond input_rate = {};  ///< of copies from the host to a GPU
   bool exchanges_inputs =

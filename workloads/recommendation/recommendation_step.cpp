@@ -10,6 +10,7 @@
 #include "gpu/kernels/vector/vector_shape.hpp"
 #include "workloads/recommendation/dense_layers.hpp"
 #include "workloads/recommendation/placement.hpp"
+#include "workloads/recommendation/sharding_search.hpp"
 #include "workloads/recommendation/step_writer.hpp"
 
 namespace c3::inline workloads {
@@ -214,7 +215,7 @@ class RankStep {
 
 Program recommendation_program(const RecommendationJob& job, const ClusterSpec& cluster) {
   const int ranks = cluster.ranks();
-  const RecommendationJob whole = placed(job, ranks);
+  const RecommendationJob whole = placed(sharded(job, cluster), ranks);
   check_placement(whole, ranks, cluster.gpu.hbm.size);
   ProgramBuilder builder;
   for (int rank = 0; rank < ranks; ++rank) {
