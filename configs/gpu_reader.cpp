@@ -90,6 +90,9 @@ HbmSpec read_hbm(Section& section) {
   read_hbm_rates(section, hbm);
   read_fields(section, hbm.pim, kPimFields);
   read_fields(section, hbm.channels, kChannelFields);
+  constexpr Bytes kBurst{32};
+  if (!section.is_rehearsal() && hbm.channels.interleave < kBurst)
+    section.fail("channel_interleave", "must not be below 32 B, a burst of HBM");
   return hbm;
 }
 

@@ -1,4 +1,4 @@
-// `place = "pim"` in experiments.
+// `place = "pim"`, and `memory_grain = "channels"`, in experiments.
 
 #include <doctest/doctest.h>
 
@@ -52,6 +52,24 @@ TEST_CASE("keys of units in memory are noted where nothing runs there") {
   const auto is_of_pim = [](const std::string& note) { return note.find("gpu.pim_") != std::string::npos; };
   CHECK(std::ranges::count_if(notes("\"gpu\""), is_of_pim) == 2);
   CHECK(std::ranges::count_if(notes("\"pim\""), is_of_pim) == 0);
+}
+
+TEST_CASE("memory of channels needs channels that its mapping can deal, and blocks of a burst") {
+  const auto refused = [](const std::string& gpu) {
+    const ScratchFolder folder;
+    const std::string add = R"(op = "add", dtype = "fp32", rows = 8, cols = 8)";
+    const std::string written = text(add, gpu) + "[measure]\nmemory_grain = \"channels\"\n";
+    return error_of([&] { ExperimentFile::load(folder.write("e.toml", written)); });
+  };
+  CHECK(refused("channels = 128\n") == "no error");
+  CHECK(refused("channels = 0\n") ==
+        Part{"measure: memory_grain = \"channels\": memory of channels requires gpu.channels, which is 0"});
+  CHECK(refused("channels = 12\n") ==
+        Part{"gpu.channel_mapping \"ipoly\" requires a power of two of channels, not 12"});
+  CHECK(refused("channels = 12\nchannel_mapping = \"random\"\n") == "no error");
+  CHECK(refused("channels = 8\nchannel_interleave = \"1 B\"\n") ==
+        Part{"gpu.channel_interleave: must not be below 32 B"});
+  CHECK(refused("channels = 8\nchannel_row = \"128 B\"\n") == Part{"must not be below gpu.channel_interleave"});
 }
 
 TEST_CASE("place pim is refused where there are no units, and of what they cannot compute") {

@@ -14,13 +14,14 @@ namespace {
 
 constexpr std::int64_t kMebibyte = 1 << 20;
 
-/// Rows of \p rows x \p columns elements of \p element bytes, of which a step goes through part.
+/// Rows of \p rows x \p columns elements of \p element bytes, of which a step goes through part. From 1 MiB on
+/// a row is in all channels.
 Footprint along(std::int64_t rows, std::int64_t columns, std::int64_t step, double element) {
-  return {
-      .start = 0,
-      .extent = std::max<std::int64_t>(1, std::llround(element * static_cast<double>(std::min(step, columns)))),
-      .rows = std::min(rows, AddressPlan::kMostRows),
-      .stride = std::llround(element * static_cast<double>(columns))};
+  return {.start = 0,
+          .extent = std::clamp<std::int64_t>(
+              std::llround(element * static_cast<double>(std::min(step, columns))), 1, kMebibyte),
+          .rows = std::min(rows, AddressPlan::kMostRows),
+          .stride = std::llround(element * static_cast<double>(columns))};
 }
 
 /// A product's operands as its layout has them: A[m,k], B[k,n].
