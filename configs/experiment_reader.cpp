@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <functional>
 #include <iterator>
 #include <memory>
@@ -21,22 +20,18 @@
 #include "configs/overrides.hpp"
 #include "configs/preset_references.hpp"
 #include "configs/preset_store.hpp"
-#include "configs/recommendation_reader.hpp"
 #include "configs/recurrent_reader.hpp"
 #include "configs/section.hpp"
 #include "configs/spec_readers.hpp"
 #include "configs/strategy_reader.hpp"
-#include "configs/stream_reader.hpp"
 #include "configs/sweep_reader.hpp"
 #include "configs/toml_text.hpp"
-#include "configs/trace_reader.hpp"
 #include "configs/trace_source.hpp"
 #include "configs/training_reader.hpp"
 #include "configs/unused_keys.hpp"
+#include "configs/work_reader.hpp"
 #include "engine/errors.hpp"
 #include "gpu/channels/address_mapping.hpp"
-#include "workloads/analysis/shorter_steps.hpp"
-#include "workloads/recommendation/recommendation_step.hpp"
 #include "workloads/training/recurrent_step.hpp"
 #include "workloads/training/training_step.hpp"
 
@@ -65,107 +60,6 @@ constexpr auto kExperimentKeys = std::to_array<KeyText>({
     {"schema", "version of this format"},
     {"name", "the experiment's name in tables and files; default: the file's name"},
 });
-
-constexpr auto kLayerKeys = std::to_array<KeyText>({
-    {"tokens", "tokens that each GPU computes at once: the rows of its products"},
-    {"tensor_parallel", "GPUs that share each weight", std::int64_t{1}},
-    {"dtype", "data type in which layers compute"},
-});
-
-std::optional<LayerInput> read_layer(Section& root, const Sampling& sampling) {
-  if (!root.has("model")) return std::nullopt;
-  Section section = root.table("model", sampling);
-  LayerInput layer;
-  if (section.has("tokens")) {
-    layer.tokens = section.integer("tokens", 1, 16'777'216);
-  } else {
-    section.refuse("tokens", "is missing");  // a training step has none: experiment_rule() says so
-  }
-  if (section.has("tensor_parallel")) layer.tensor_parallel = section.integer("tensor_parallel", 1, 4096);
-  layer.dtype = read_dtype(section, "dtype");
-  section.explain(kLayerKeys);
-  layer.model = read_model(section);
-  return layer;
-}
-
-/// Puts the mean number of keys that a query sees into \p setup, of one epoch's lengths.
-void pack(Section& root, const SequenceLengths& lengths, TrainingSetup& setup) {
-  const bool is_causal = setup.model.structure == Structure::decoder;
-  constexpr std::uint64_t kSeed = 0;
-  setup.packed_keys =
-      std::max(1LL, std::llround(keys_of_query(draw_lengths(lengths, kSeed), setup.sequence, is_causal)));
-  if (setup.context.key_ranks() > 1)
-    root.fail("workload", fmt::format("document_mask requires context_exchange = \"ulysses\" where ranks share "
-                                      "sequences (it is \"{}\")",
-                                      name_of(setup.context.exchange)));
-  if (setup.framework.attention == AttentionCode::products)
-    root.fail("workload",
-              "document_mask requires attention in one kernel; framework.attention is \"products\"");
-}
-
-/// How much of a training step is written.
-enum class StepExtent {
-  whole,
-  sketch,  ///< a step that is as short as can be, once it is sure that the whole could be written
-};
-
-void write_step(Experiment& experiment, TrainingSetup setup, StepExtent extent) {
-  const std::shared_ptr<const ProgramFamily> family = training_family(std::move(setup));
-  if (extent == StepExtent::whole) return set_step(experiment, family);
-  family->check(experiment.cluster);
-  set_step(experiment, smallest(*family));
-}
-
-/// Streams that are written out, those of a training step, or those of a trace.
-void read_work(Section& root, const Sampling& sampling, StepExtent extent, Experiment& experiment) {
-  const bool trains = root.has("training");
-  const bool recurs = root.has("recurrent");
-  const bool recommends = root.has("recommendation");
-  const bool is_traced = root.has("trace");
-  const bool has_streams = root.has("stream") || root.has("ranks");
-  const int ranks = experiment.cluster.ranks();
-  if (trains) {
-    if (has_streams)
-      root.fail(root.has("stream") ? "stream" : "ranks",
-                "cannot be combined with [training], which makes the streams of its step");
-    TrainingSetup setup = read_training(root, sampling, experiment.cluster);
-    const auto lengths = read_lengths(root, setup.sequence);
-    if (lengths && lengths->document_mask && !root.is_rehearsal()) pack(root, *lengths, setup);
-    if (!root.is_rehearsal()) write_step(experiment, std::move(setup), extent);
-  }
-  const auto refuse_beside = [&](std::string_view key, bool others) {
-    if (others || is_traced || has_streams)
-      root.refuse(key, "cannot be combined with [training], [trace], [[stream]] or [[ranks]]");
-  };
-  if (recurs) {
-    refuse_beside("recurrent", trains || recommends);
-    const RecurrentJob job = read_recurrent(root);
-    read_lengths(root, job);
-    if (!root.is_rehearsal()) experiment.program = recurrent_program(job, ranks);
-    if (!root.is_rehearsal()) return;
-  }
-  if (recommends) {
-    refuse_beside("recommendation", trains);
-    const RecommendationJob job = read_recommendation(root, sampling, experiment.cluster);
-    if (!root.is_rehearsal()) experiment.program = recommendation_program(job, experiment.cluster);
-    if (!root.is_rehearsal()) return;
-  }
-  if (!trains && !recurs && root.holds("workload"))
-    root.fail("workload",
-              "requires [training] or [recurrent]: its lengths are those of the sequences that a step takes");
-  if (is_traced && (trains || has_streams))
-    root.refuse("trace", "cannot be combined with [training], [[stream]] or [[ranks]]");
-  if (is_traced) experiment.program = read_trace(root, experiment.cluster);
-  if (is_traced && !root.is_rehearsal()) return;
-  const std::optional<LayerInput> layer = trains ? std::nullopt : read_layer(root, sampling);
-  const OperationReader reader(layer, experiment.cluster.gpu.hbm);
-  if (root.is_rehearsal()) {  // strategies need a stream; experiment_rule() says that there is one, or a step
-    experiment.program.streams = {slug_rule().example};
-    if (has_streams) read_streams(root, reader, ranks);
-  } else if (!trains) {
-    experiment.program = read_streams(root, reader, ranks);
-  }
-}
 
 /// Channels need to be known, and to fit their mapping.
 void check_memory_grain(const Section& root, const Experiment& experiment) {

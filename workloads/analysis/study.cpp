@@ -32,18 +32,6 @@ struct Sample {
   Seconds time() const { return run.time; }
 };
 
-/// Whether \p experiment sets stream beside stream, and not kernels beside collectives.
-bool compares_streams(const Experiment& experiment) {
-  bool kernels = false, collectives = false;
-  const Program& program = experiment.program;
-  for (std::size_t stream = 0; stream < program.streams.size(); ++stream) {
-    const StreamContent content = content_of(program, stream);
-    kernels = kernels || content.kernels;
-    collectives = collectives || content.collectives;
-  }
-  return program.streams.size() > 1 && kernels != collectives;
-}
-
 /// Nearest-rank percentile, so that it is one of the samples. \p samples must be sorted and not empty.
 const Sample& percentile(const std::vector<Sample>& samples, double percent) {
   return samples[nearest_rank(samples.size(), percent)];
@@ -139,7 +127,7 @@ class Study {
 
   StudyCost plan() const {
     const Experiment& experiment = experiments_.front();
-    const std::size_t streams = compares_streams(experiment) ? experiment.program.streams.size() : 0;
+    const std::size_t streams = compares_streams(experiment.program) ? experiment.program.streams.size() : 0;
     const std::size_t sides = experiment.measure.alone ? 2 + streams : 0;
     std::size_t partitions = 0, subsets = 0, recorded = 0;
     for (const Strategy& strategy : experiment.strategies) {
@@ -185,7 +173,7 @@ class Study {
     std::vector<Series> series = {
         {&alone_, {.filter = OperationFilter::kernels}, StudyPart::alone, bound.kernels},
         {&alone_, {.filter = OperationFilter::collectives}, StudyPart::alone, bound.collectives}};
-    const std::size_t compared = compares_streams(experiment) ? experiment.program.streams.size() : 0;
+    const std::size_t compared = compares_streams(experiment.program) ? experiment.program.streams.size() : 0;
     for (std::size_t stream = 0; stream < compared; ++stream)
       series.push_back({&alone_, {.only_stream = stream}, StudyPart::alone});
     return series;

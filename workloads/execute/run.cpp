@@ -171,24 +171,8 @@ class Run {
   /// Of what runs by itself nobody is late: the reference is what it takes.
   Seconds lateness(int rank) const { return is_isolated() ? Seconds{} : cluster_.condition(rank).late; }
 
-  /// Those that stand for others are the last of them to launch: whatever takes all ranks waits for that one.
-  std::vector<Seconds> launches() const {
-    const ClusterSetup& setup = cluster_.setup();
-    std::vector<Seconds> launches =
-        launch_delays(cluster_.spec().gpu.host.launch_skew, cluster_.ranks(), setup.gpu.seed);
-    if (setup.folded) std::swap(launches.front(), *std::ranges::max_element(launches));
-    for (int rank = 0; rank < cluster_.ranks(); ++rank)
-      launches[static_cast<std::size_t>(rank)] += lateness(rank);
-    if (!setup.classes) return launches;
-    for (int rank = 0; rank < cluster_.ranks(); ++rank) {
-      Seconds& last = launches[static_cast<std::size_t>(cluster_.stand_in(rank))];
-      last = std::max(last, launches[static_cast<std::size_t>(rank)]);
-    }
-    return launches;
-  }
-
   void make_ranks() {
-    launches_ = launches();
+    launches_ = launch_dates(cluster_, is_isolated());
     for (int place = 0; place < cluster_.simulated_ranks(); ++place) {
       const int rank = cluster_.simulated_rank(place);
       const Seconds its = launches_[static_cast<std::size_t>(rank)];
@@ -358,7 +342,7 @@ class Run {
   Simulation simulation_;
   const ClusterSpec spec_;
   Cluster cluster_;
-  std::vector<std::size_t> order_;  ///< streams as enqueued
+  std::vector<std::size_t> order_;        ///< streams as enqueued
   std::optional<AddressPlan> addresses_;  ///< at MemoryGrain::channels
   std::vector<StreamContext> contexts_;
   CallRuns calls_;

@@ -49,6 +49,16 @@ bool reaches_hosts(const Program& program) {
   return reaches;
 }
 
+bool compares_streams(const Program& program) {
+  bool kernels = false, collectives = false;
+  for (std::size_t stream = 0; stream < program.streams.size(); ++stream) {
+    const StreamContent content = content_of(program, stream);
+    kernels = kernels || content.kernels;
+    collectives = collectives || content.collectives;
+  }
+  return program.streams.size() > 1 && kernels != collectives;
+}
+
 bool sides_may_overlap(const Program& program) {
   std::set<std::size_t> streams;
   bool in_turn = false;

@@ -259,6 +259,9 @@ bool reaches_hosts(const Program& program);
 /// turn, nor recorded dates say when they begin.
 bool sides_may_overlap(const Program& program);
 
+/// Whether \p program sets stream beside stream, and not kernels beside collectives.
+bool compares_streams(const Program& program);
+
 /// The kernel whose output the collective at \p place moves when it is fused: the one before it on its stream
 /// or, where it waits for an event, the one after which that was recorded. nullopt: there is none, or something
 /// stands between them.

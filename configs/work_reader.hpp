@@ -1,0 +1,19 @@
+#pragma once
+/// What an experiment runs: written streams, a step that c3sim makes, or a trace.
+
+#include "configs/section.hpp"
+#include "workloads/experiment.hpp"
+
+namespace c3::inline configs {
+
+/// How much of a training step is written.
+enum class StepExtent {
+  whole,
+  sketch,  ///< a step that is as short as can be, once it is sure that the whole could be written
+};
+
+/// Streams that are written out, those of a step of [training], [recurrent] or [recommendation], or those of a
+/// trace, as the program of \p experiment, whose cluster is known. \throws ConfigError
+void read_work(Section& root, const Sampling& sampling, StepExtent extent, Experiment& experiment);
+
+}  // namespace c3::configs
