@@ -44,7 +44,7 @@ class DenseLayers {
   std::vector<HostedOperator> backward(const std::vector<Layer>& layers) const;
   std::vector<Operator> of_parameters(bool updates) const;
   /// Of the lower triangle: PyTorch's index_put sorts all positions before it adds to them, since some could be
-  /// the same (aten/src/ATen/native/cuda/Indexing.cu).
+  /// the same (aten/src/ATen/native/cuda/Indexing.cu, index_put_with_sort_kernel).
   HostedOperator gather_backward() const;
 
   const RecommendationJob& job_;
