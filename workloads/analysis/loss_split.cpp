@@ -12,7 +12,26 @@
 namespace c3::inline workloads {
 namespace {
 
-/// Resources that at least two streams of the strategy share; giving copies of others changes nothing.
+Seconds& part_of(LossSplit& split, SharedResource resource) {
+  switch (resource) {
+    case SharedResource::dispatch:
+      return split.dispatch;
+    case SharedResource::cus:
+      return split.cus;
+    case SharedResource::cache:
+      return split.cache;
+    case SharedResource::hbm:
+      return split.hbm;
+    case SharedResource::links:
+      return split.links;
+  }
+  throw std::logic_error("part_of: unknown resource");
+}
+
+double factorial(std::size_t n) { return n < 2 ? 1.0 : static_cast<double>(n) * factorial(n - 1); }
+
+}  // namespace
+
 std::vector<SharedResource> shared_resources(const Experiment& experiment, const Strategy& strategy) {
   int busy = 0, on_cus = 0, with_collectives = 0;
   bool reserves = false;
@@ -33,26 +52,6 @@ std::vector<SharedResource> shared_resources(const Experiment& experiment, const
   if (with_collectives > 1) shared.push_back(SharedResource::links);
   return shared;
 }
-
-Seconds& part_of(LossSplit& split, SharedResource resource) {
-  switch (resource) {
-    case SharedResource::dispatch:
-      return split.dispatch;
-    case SharedResource::cus:
-      return split.cus;
-    case SharedResource::cache:
-      return split.cache;
-    case SharedResource::hbm:
-      return split.hbm;
-    case SharedResource::links:
-      return split.links;
-  }
-  throw std::logic_error("part_of: unknown resource");
-}
-
-double factorial(std::size_t n) { return n < 2 ? 1.0 : static_cast<double>(n) * factorial(n - 1); }
-
-}  // namespace
 
 std::size_t loss_split_runs(const Experiment& experiment, const Strategy& strategy) {
   return (std::size_t{1} << shared_resources(experiment, strategy).size()) - 1;

@@ -4,11 +4,15 @@
 #include <cstddef>
 #include <functional>
 #include <span>
+#include <vector>
 
 #include "workloads/analysis/loss.hpp"
 #include "workloads/execute/run.hpp"
 
 namespace c3::inline workloads {
+
+/// Resources that at least two streams of \p strategy share; giving copies of others changes nothing.
+std::vector<SharedResource> shared_resources(const Experiment& experiment, const Strategy& strategy);
 
 /// Medians over seeds, between which the loss lies.
 struct LossBounds {

@@ -1,10 +1,11 @@
 #include "workloads/explain/causes.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 #include "gpu/clock/governor.hpp"
-#include "workloads/execute/partition.hpp"
+#include "workloads/analysis/loss_split.hpp"
 #include "workloads/explain/changed_family.hpp"
 
 namespace c3::inline workloads {
@@ -112,12 +113,20 @@ void free_of_stragglers(Experiment& experiment) {
   experiment.cluster.gpu.host.launch_skew = {};
 }
 
-/// What an isolated run has of its own.
-Isolation all_private() {
-  Isolation isolation;
-  for (int resource = 0; resource < kSharedResources; ++resource)
-    isolation = isolation.with(static_cast<SharedResource>(resource));
-  return isolation;
+std::string name_of_resource(SharedResource resource) {
+  switch (resource) {
+    case SharedResource::dispatch:
+      return "dispatch";
+    case SharedResource::cus:
+      return "CUs";
+    case SharedResource::cache:
+      return "caches";
+    case SharedResource::hbm:
+      return "HBM";
+    case SharedResource::links:
+      return "links";
+  }
+  throw std::logic_error("name_of_resource: unknown resource");
 }
 
 }  // namespace
@@ -130,21 +139,22 @@ std::string Cause::name() const {
 std::vector<Cause> causes_of(const Experiment& experiment, const Strategy& strategy) {
   const Program& program = experiment.program;
   std::vector<Cause> causes;
-  int busy = 0;
   for (std::size_t stream = 0; stream < program.streams.size(); ++stream) {
-    const StreamContent content = content_of(program, stream);
-    busy += content.any ? 1 : 0;
-    if (!content.collectives) continue;
+    if (!content_of(program, stream).collectives) continue;
     const std::string& name = program.streams[stream];
     const std::string what = experiment.step ? parallelism_of(name) : name;
     auto known = std::ranges::find(causes, what, &Cause::what);
-    if (known == causes.end()) known = causes.insert(known, {CauseKind::communication, what});
+    if (known == causes.end()) known = causes.insert(known, {.kind = CauseKind::communication, .what = what});
     known->streams.push_back(stream);
   }
-  if (busy > 1 && !strategy.serial) causes.push_back({CauseKind::interference});
-  if (is_governed(experiment.cluster.gpu)) causes.push_back({CauseKind::power});
-  causes.push_back({CauseKind::hosts});
-  if (has_stragglers(experiment)) causes.push_back({CauseKind::stragglers});
+  if (!strategy.serial) {
+    for (const SharedResource resource : shared_resources(experiment, strategy))
+      causes.push_back(
+          {.kind = CauseKind::interference, .what = name_of_resource(resource), .resource = resource});
+  }
+  if (is_governed(experiment.cluster.gpu)) causes.push_back({.kind = CauseKind::power});
+  causes.push_back({.kind = CauseKind::hosts});
+  if (has_stragglers(experiment)) causes.push_back({.kind = CauseKind::stragglers});
   return causes;
 }
 
@@ -163,7 +173,7 @@ Counterfactual without(const Experiment& experiment, const Strategy& strategy, s
         }
         break;
       case CauseKind::interference:
-        run.isolation = all_private();
+        run.isolation = run.isolation.with(cause.resource);
         break;
       case CauseKind::power:
         run.experiment.cluster.gpu.governor.board = {};

@@ -15,7 +15,7 @@ namespace c3::inline workloads {
 /// What costs a run time and can be made impossible.
 enum class CauseKind {
   communication,  ///< collectives and messages take no time, but still wait for all their members
-  interference,   ///< every stream has a private copy of CUs, queue, caches, HBM and links
+  interference,   ///< every stream has a private copy of one resource
   power,          ///< no power limit: the core clock is the boost clock
   hosts,          ///< hosts launch in no time and never stand still; GPUs start kernels without a gap
   stragglers,     ///< all GPUs are alike, and all ranks launch at the same instant
@@ -30,9 +30,10 @@ constexpr auto enum_names(CauseKind) {
 
 struct Cause {
   CauseKind kind = CauseKind::hosts;
-  std::string what = {};  ///< of communication: "data parallel", or the name of a stream
-  std::vector<std::size_t> streams =
-      {};  ///< of communication: the streams whose collectives and messages it is
+  /// Of communication: "data parallel", or the name of a stream; of interference: the resource.
+  std::string what = {};
+  std::vector<std::size_t> streams = {};          ///< of communication: where its collectives and messages are
+  SharedResource resource = SharedResource::hbm;  ///< of interference
 
   /// "communication: data parallel"
   std::string name() const;
