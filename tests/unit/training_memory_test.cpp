@@ -232,13 +232,12 @@ TEST_CASE("moments are the highest of each range, by class, and the highest of t
   ledger.set_moment("empty");
   ledger.set_moment("end");
   ledger.release(x);
+  ledger.set_moment("after");
   const std::vector<MemoryMoment> moments = ledger.moments();
-  REQUIRE(moments.size() == 5);
-  const std::vector<std::pair<std::string, Bytes>> highest = {{"start", Bytes{119}},
-                                                              {"forward", Bytes{120}},
-                                                              {"backward", Bytes{115}},
-                                                              {"empty", Bytes{105}},
-                                                              {"end", Bytes{105}}};
+  REQUIRE(moments.size() == 6);
+  const std::vector<std::pair<std::string, Bytes>> highest = {{"start", Bytes{119}},    {"forward", Bytes{120}},
+                                                              {"backward", Bytes{115}}, {"empty", Bytes{105}},
+                                                              {"end", Bytes{105}},      {"after", Bytes{105}}};
   for (std::size_t i = 0; i < moments.size(); ++i) {
     CHECK(moments[i].name == highest[i].first);
     CHECK(moments[i].bytes == highest[i].second);
