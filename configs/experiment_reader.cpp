@@ -26,6 +26,7 @@
 #include "configs/strategy_reader.hpp"
 #include "configs/sweep_reader.hpp"
 #include "configs/toml_text.hpp"
+#include "configs/trace_reader.hpp"
 #include "configs/trace_source.hpp"
 #include "configs/training_reader.hpp"
 #include "configs/unused_keys.hpp"

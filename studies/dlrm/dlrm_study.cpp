@@ -9,7 +9,7 @@ namespace {
 
 StudyOutcome reproduce_dlrm(const StudyInput& input, const PublishedFigures& published,
                             const StudyProgress& progress) {
-  StepsPart steps;
+  DlrmStepsPart steps;
   RanksPart ranks;
   ChoicePart choice;
   BesidePart beside;

@@ -23,9 +23,9 @@ StudySection lookup_section(const PublishedFigures& published);
 StudySection exchange_section(const PublishedFigures& published);
 
 /// Steps of one GPU, end to end and the GPU's active part, at four batches.
-class StepsPart {
+class DlrmStepsPart {
  public:
-  StepsPart();
+  DlrmStepsPart();
   void plan(SimulationJobs& jobs);
   std::vector<StudySection> sections(const PublishedFigures& published) const;
 

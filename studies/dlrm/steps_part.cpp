@@ -44,7 +44,7 @@ constexpr std::array<Published, 4> kPublished = {{
 
 }  // namespace
 
-StepsPart::StepsPart() {
+DlrmStepsPart::DlrmStepsPart() {
   for (const Published& each : kPublished) {
     Model& model =
         models_.emplace_back(Model{.id = std::string(each.id), .label = std::string(each.label), .points = {}});
@@ -61,14 +61,14 @@ StepsPart::StepsPart() {
   }
 }
 
-void StepsPart::plan(SimulationJobs& jobs) {
+void DlrmStepsPart::plan(SimulationJobs& jobs) {
   for (Model& model : models_) {
     for (Point& point : model.points)
       jobs.push_back(whole_step(point.step, point.times));
   }
 }
 
-std::vector<StudySection> StepsPart::sections(const PublishedFigures& published) const {
+std::vector<StudySection> DlrmStepsPart::sections(const PublishedFigures& published) const {
   StudySection times{.heading = "One GPU, end to end: mean error over four batches",
                      .lines = {},
                      .notes = {"Published times are read off a chart, to 0.3 ms."}};
