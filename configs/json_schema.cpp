@@ -194,6 +194,29 @@ class SharedParts {
   std::map<std::string, std::string> names_;
 };
 
+/// \p schema with no key explained.
+Json unexplained_throughout(const Json& schema) {
+  if (schema.is_array()) {
+    Json out = Json::array();
+    for (const Json& element : schema.elements())
+      out.push_back(unexplained_throughout(element));
+    return out;
+  }
+  if (!schema.is_object()) return schema;
+  Json out = Json::object();
+  for (const auto& [key, value] : schema.members()) {
+    if (key == "properties" || key == "patternProperties") {
+      Json parts = Json::object();
+      for (const auto& [of, part] : value.members())
+        parts[of] = unexplained_throughout(part);
+      out[key] = std::move(parts);
+    } else if (key != "description") {
+      out[key] = unexplained_throughout(value);
+    }
+  }
+  return out;
+}
+
 constexpr std::uint64_t kLongLimit = 1'000'000;
 constexpr double kLargestWhole = 1e15;  // that a double holds exactly, with room
 
@@ -206,6 +229,16 @@ class SchemaWriter {
                    .rule = extends_rule(),
                    .meaning = "files, relative to this one, on top of which it is put"});
     out["anyOf"] = Json::array({Json{{"required", Json::array({"extends"})}}, requirements(rule)});
+    // An experiment rarely overrides coefficients, whose meanings are a twentieth of all: `config schema
+    // library` and `gpu` have them.
+    Json& properties = out["properties"];
+    if (properties.contains("gpu") && properties.contains("library")) {
+      Json& library = properties["library"]["properties"];
+      Json variables = library["env"];  // which no preset has
+      for (Json* coefficients : {&library, &properties["gpu"]["properties"]["kernels"]})
+        *coefficients = unexplained_throughout(*coefficients);
+      library["env"] = std::move(variables);
+    }
     Json whole = {{"$schema", "http://json-schema.org/draft-04/schema#"}, {"title", title}};
     whole.update(SharedParts(out, definitions_, names_).write());
     whole["$defs"] = definitions_;
