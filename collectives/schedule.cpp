@@ -188,8 +188,9 @@ std::shared_ptr<const CollectiveSchedule> ScheduleStore::of(const CollectivePlan
   const auto [begin, end] = places_.equal_range(hash);
   const auto found = std::find_if(begin, end, [&](const auto& its) { return known_[its.second].is_of(plan); });
   if (found != end) return known_[found->second].schedule;
+  std::shared_ptr<const CollectiveSchedule> schedule = make(plan);  // throws where the plan cannot run
   places_.emplace(hash, known_.size());
-  known_.push_back({plan.call, plan.backend, plan.method, plan.grain, plan.groups, make(plan)});
+  known_.push_back({plan.call, plan.backend, plan.method, plan.grain, plan.groups, std::move(schedule)});
   return known_.back().schedule;
 }
 

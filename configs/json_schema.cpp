@@ -222,7 +222,8 @@ constexpr double kLargestWhole = 1e15;  // that a double holds exactly, with roo
 
 class SchemaWriter {
  public:
-  Json document(const std::string& title, const TableRule& rule) {
+  /// \param has_presets whether it is of experiments, which override presets in place
+  Json document(const std::string& title, const TableRule& rule, bool has_presets) {
     Json out = table(rule);
     out["properties"]["extends"] =
         explained({.key = "extends",
@@ -232,7 +233,7 @@ class SchemaWriter {
     // An experiment rarely overrides coefficients, whose meanings are a twentieth of all: `config schema
     // library` and `gpu` have them.
     Json& properties = out["properties"];
-    if (properties.contains("gpu") && properties.contains("library")) {
+    if (has_presets) {
       Json& library = properties["library"]["properties"];
       Json variables = library["env"];  // which no preset has
       for (Json* coefficients : {&library, &properties["gpu"]["properties"]["kernels"]})
@@ -421,8 +422,9 @@ class SchemaWriter {
 
 std::string json_schema(std::optional<PresetKind> kind) {
   SchemaWriter writer;
-  const Json schema = kind ? writer.document(fmt::format("c3sim {} preset", noun_of(*kind)), preset_rule(*kind))
-                           : writer.document("c3sim experiment", experiment_rule());
+  const Json schema =
+      kind ? writer.document(fmt::format("c3sim {} preset", noun_of(*kind)), preset_rule(*kind), false)
+           : writer.document("c3sim experiment", experiment_rule(), true);
   return schema.dump() + "\n";  // line breaks and indentation would be a quarter of it
 }
 

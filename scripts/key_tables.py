@@ -177,8 +177,8 @@ class KeyTables:
         """Tables of which the page shows no keys, there or where an equal table is. What an experiment overrides is a preset's."""
         for kind, schema in self.schemas.items():
             for path, table, needs in schema.tables():
-                if table not in self.shown and any(self.rows(schema, path, table, needs)) and not (
-                        kind == "experiment" and len(path) > 1 and path[0] in self.schemas):
+                is_of_preset = kind == "experiment" and len(path) > 1 and path[0] in self.schemas
+                if not is_of_preset and table not in self.shown and any(self.rows(schema, path, table, needs)):
                     yield f"{kind} {'.'.join(path)}".strip()
 
 

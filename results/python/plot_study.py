@@ -19,18 +19,20 @@ def parse_arguments(arguments):
     parser.add_argument("file", type=pathlib.Path, help="JSON of c3sim reproduce")
     parser.add_argument("--id", required=True, help="beginning of the ids of the figures to draw")
     parser.add_argument("--beside", action="append", default=[], help="a number beside each figure to draw as well; repeat it")
+    parser.add_argument("--label", default="here", help="what the figures themselves are called in the legend")
     parser.add_argument("--title", default="", help="words above the picture")
     parser.add_argument("-o", "--output", type=pathlib.Path, required=True, help="picture to write: .png, .svg or .pdf")
     return parser.parse_args(arguments)
 
 
-def draw(figures, prefix, beside, title):
+def draw(figures, prefix, beside, title, label="here"):
     labels = [figure["id"].removeprefix(prefix).lstrip(".").replace(".", " ") for figure in figures]
     picture, axes = pyplot.subplots(figsize=(7.2, 0.8 + 0.24 * len(figures) * (1 + len(beside))), layout="constrained")
     height = 0.8 / (1 + len(beside))
     for place, name in enumerate(["here", *beside]):
         values = [figure["simulated"] if name == "here" else figure["beside"].get(name, 0) for figure in figures]
-        axes.barh([row + place * height for row in range(len(figures))], values, height=height, label=name)
+        axes.barh([row + place * height for row in range(len(figures))], values, height=height,
+                  label=label if name == "here" else name)
     for row, figure in enumerate(figures):
         if figure["high"] is not None:
             axes.plot([figure["high"]] * 2, [row - 0.4, row + 0.4], color="#b00020", linewidth=1.5)
@@ -50,7 +52,7 @@ def main(arguments):
     if not figures:
         sys.exit(f"plot_study.py: {options.file} has no figure whose id begins with '{options.id}'")
     dated = {"Date": None} if options.output.suffix == ".svg" else {}
-    draw(figures, options.id, options.beside, options.title).savefig(options.output, metadata=dated)
+    draw(figures, options.id, options.beside, options.title, options.label).savefig(options.output, metadata=dated)
 
 
 if __name__ == "__main__":

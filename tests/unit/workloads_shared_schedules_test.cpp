@@ -17,8 +17,11 @@ using namespace c3::test;
 
 namespace {
 
+const SharedSchedules::Kind kKind{
+    .strategy = "s", .filter = OperationFilter::all, .grain = Measure{}.collective_grain, .only_stream = {}};
+
 bool is_kept(const Experiment& experiment, const RunSetup& setup) {
-  return setup.schedules->find(experiment, kStrategy, setup, simulated_ranks(experiment, kStrategy)) != nullptr;
+  return setup.schedules->find(kKind, experiment.cluster, simulated_ranks(experiment, kStrategy)) != nullptr;
 }
 
 void check_equal(const RunResult& a, const RunResult& b) {
@@ -87,7 +90,7 @@ TEST_CASE("what was made for another cluster, or other classes of ranks, is not 
   Experiment experiment = reducing({Bytes{1e7}});
   run_once(experiment, kStrategy, shared);
   REQUIRE(is_kept(experiment, shared));
-  CHECK(shared.schedules->find(experiment, kStrategy, shared, RankPartition::each(16)) == nullptr);
+  CHECK(shared.schedules->find(kKind, experiment.cluster, RankPartition::each(16)) == nullptr);
   experiment.cluster.node.link.one_way = experiment.cluster.node.link.one_way * 0.5;
   CHECK(!is_kept(experiment, shared));
   check_equal(run_once(experiment, kStrategy, shared), run_once(experiment, kStrategy, {}));

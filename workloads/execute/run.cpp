@@ -381,17 +381,18 @@ RunResult run_once(const Experiment& experiment, const Strategy& strategy, const
   SharedSchedules* const shared = setup.schedules.get();
   if (shared == nullptr || !classes || experiment.measure.fold == Fold::exact)
     return Run(experiment, strategy, setup, classes).execute();
+  const SharedSchedules::Kind kind{strategy.name, setup.filter, experiment.measure.collective_grain,
+                                   setup.only_stream};
   std::unique_ptr<Run> run;
-  if (auto schedules = shared->find(experiment, strategy, setup, *classes)) {
+  if (auto schedules = shared->find(kind, experiment.cluster, *classes)) {
     try {
       run = std::make_unique<Run>(experiment, strategy, setup, classes, std::move(schedules));
-    } catch (const UnlikeSchedules&) {
-      // It has other collectives than the runs before it.
+    } catch (const UnlikeSchedules&) {  // it has other collectives than the runs before it
     }
   }
   if (!run) {
     run = std::make_unique<Run>(experiment, strategy, setup, classes);
-    if (auto made = run->schedules()) shared->keep(experiment, strategy, setup, std::move(made));
+    if (auto made = run->schedules()) shared->keep(kind, experiment.cluster, std::move(made));
   }
   return run->execute();
 }
