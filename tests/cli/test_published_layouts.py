@@ -151,7 +151,7 @@ class PublishedLayouts(ScratchTest):
     @staticmethod
     def with_keys(frame, keys):
         """A table of its own goes after the strategy."""
-        head, table, rest = keys.partition("[")
+        head, table, rest = f"\n{keys}".partition("\n[")
         return frame.replace("[strategy.default]", f"{head}\n[strategy.default]") + table + rest
 
     def test_every_layout_that_a_source_states_is_accepted(self):

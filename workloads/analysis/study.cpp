@@ -282,8 +282,7 @@ class Study {
     begin_run(is_shortened ? Seconds{} : result.lower_bound);
     const RunListeners listeners = watch_.recorder->begin(strategy, recorded_part(experiment, result),
                                                           is_shortened ? abridged_part(experiment) : "");
-    watch_.recorder->finish(
-        result, record_run(experiment, result, *listeners.observer, listeners.launches, schedules_));
+    watch_.recorder->finish(result, record_run(experiment, result, *listeners.observer, listeners.launches));
     end_run(StudyPart::recorded);
   }
 

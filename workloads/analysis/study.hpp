@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,8 +19,6 @@
 #include "workloads/experiment.hpp"
 
 namespace c3::inline workloads {
-
-class SharedSchedules;
 
 /// Compute side or communication side of a strategy.
 struct SideTimes {
@@ -175,11 +172,9 @@ struct StudyWatch {
 /// bound, InterruptedError
 StudyResult run_study(const ExperimentFactory& make, const StudyWatch& watch = {});
 
-/// Runs \p strategy once more, as the run whose time is in \p result, under \p observer. \param schedules of
-/// the runs before it, if any
+/// Runs \p strategy once more, as the run whose time is in \p result, under \p observer.
 std::vector<CollectiveRecord> record_run(const Experiment& experiment, const StrategyResult& result,
-                                         Observer& observer, LaunchObserver* launches = nullptr,
-                                         std::shared_ptr<SharedSchedules> schedules = nullptr);
+                                         Observer& observer, LaunchObserver* launches = nullptr);
 
 /// What record_run() simulates of \p experiment: all of it, or the part from which its time follows.
 Experiment recorded_part(const Experiment& experiment, const StrategyResult& result);

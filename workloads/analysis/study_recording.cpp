@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <stdexcept>
 #include <string>
-#include <utility>
 
 #include "workloads/analysis/shorter_steps.hpp"
 #include "workloads/analysis/study.hpp"
@@ -10,8 +9,7 @@
 namespace c3::inline workloads {
 
 std::vector<CollectiveRecord> record_run(const Experiment& experiment, const StrategyResult& result,
-                                         Observer& observer, LaunchObserver* launches,
-                                         std::shared_ptr<SharedSchedules> schedules) {
+                                         Observer& observer, LaunchObserver* launches) {
   const auto strategy = std::ranges::find(experiment.strategies, result.name, &Strategy::name);
   if (strategy == experiment.strategies.end()) throw std::logic_error("record_run: no strategy " + result.name);
   RunSetup setup;
@@ -19,7 +17,6 @@ std::vector<CollectiveRecord> record_run(const Experiment& experiment, const Str
   setup.seed = result.recorded_seed;
   setup.observer = &observer;
   setup.launches = launches;
-  setup.schedules = std::move(schedules);
   setup.power = result.recorded_power;
   return run_once(recorded_part(experiment, result), *strategy, setup).records;
 }

@@ -378,7 +378,7 @@ RankPartition simulated_ranks(const Experiment& experiment, const Strategy& stra
 
 RunResult run_once(const Experiment& experiment, const Strategy& strategy, const RunSetup& setup) {
   const std::shared_ptr<const RankPartition> classes = classes_for(experiment, strategy);
-  SharedSchedules* const shared = setup.schedules.get();
+  SharedSchedules* const shared = setup.observer == nullptr ? setup.schedules.get() : nullptr;
   if (shared == nullptr || !classes || experiment.measure.fold == Fold::exact)
     return Run(experiment, strategy, setup, classes).execute();
   const SharedSchedules::Kind kind{strategy.name, setup.filter, experiment.measure.collective_grain,
@@ -387,7 +387,7 @@ RunResult run_once(const Experiment& experiment, const Strategy& strategy, const
   if (auto schedules = shared->find(kind, experiment.cluster, *classes)) {
     try {
       run = std::make_unique<Run>(experiment, strategy, setup, classes, std::move(schedules));
-    } catch (const UnlikeSchedules&) {  // it has other collectives than the runs before it
+    } catch (const UnlikeSchedules&) {  // it has other collectives
     }
   }
   if (!run) {

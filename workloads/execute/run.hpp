@@ -31,6 +31,7 @@ struct RunSetup {
   /// after a long idle time.
   std::vector<PowerState> power = {};
   /// What runs of the same study made of their collectives, to which this one adds; nullptr: nothing is shared.
+  /// An observed run shares nothing: nobody could tell its observer that it begins anew.
   std::shared_ptr<SharedSchedules> schedules = nullptr;
   Observer* observer = nullptr;
   LaunchObserver* launches = nullptr;
