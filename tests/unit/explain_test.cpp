@@ -181,6 +181,27 @@ TEST_CASE("a shortened step is changed like the whole one, and its waterfall add
   CHECK(*fall.reached() == near(*runs.model_at_peak / fall.time));
 }
 
+TEST_CASE("a step that offloads has copies for a cause, without which it takes as long as one that does not") {
+  const auto step_of = [](std::int64_t offloaded) {
+    TrainingSetup setup = llama_setup(6);
+    setup.offload.layers = offloaded;
+    Experiment step = fluid_step(setup, 1, true);
+    step.cluster.node.pcie = {.raw = 1.0_GBps, .one_way = 1.0_GBps, .both_ways = 1.0_GBps, .latency = {}};
+    return step;
+  };
+  const Experiment step = step_of(6);
+  const std::vector<Cause> causes = causes_of(step, in_order());
+  const auto copies = std::ranges::find_if(
+      causes, [](const Cause& cause) { return cause.name() == "communication: host copies"; });
+  REQUIRE(copies != causes.end());
+  const Counterfactual free = without(step, in_order(), std::vector{*copies});
+  const Seconds with_copies = run_step(step, in_order(), {}).time;
+  const Seconds freed = run_step(free.experiment, free.strategy, {}).time;
+  const Seconds never = run_step(step_of(0), in_order(), {}).time;
+  CHECK(with_copies > 1.2 * never);
+  CHECK(freed.value == near(never.value, 0.05));
+}
+
 TEST_CASE("a critical path goes through what was waited for longest, and the rest has slack") {
   // a 0-3, then b 3-7 on its stream and, 0.5 later, x 3.5-5; c 7-9 waits for both. y 5-6 is waited for by
   // nobody.

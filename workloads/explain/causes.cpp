@@ -30,7 +30,10 @@ std::string parallelism_of(const std::string& stream) {
                                 {"reduce_scatter", "data parallel"},
                                 {"gradients", "data parallel"},
                                 {"replicas", "data parallel"},
-                                {"norm", "data parallel"}};
+                                {"norm", "data parallel"},
+                                {"offload", "host copies"},
+                                {"reload", "host copies"},
+                                {"host", "host copies"}};
   for (const Served& its : kServed)
     if (stream.starts_with(its.begins)) return std::string(its.kind);
   return stream;
@@ -48,7 +51,7 @@ bool is_among(std::span<const std::size_t> streams, std::size_t stream) {
   return std::ranges::find(streams, stream) != streams.end();
 }
 
-/// Calls \p change with each collective or exchange on \p streams.
+/// Calls \p change with each collective, exchange or copy on \p streams.
 template <class Change>
 void for_each_communication(Program& program, std::span<const std::size_t> streams, Change change) {
   for (Script& script : program.scripts) {
@@ -60,6 +63,8 @@ void for_each_communication(Program& program, std::span<const std::size_t> strea
 }
 
 void make_messages_small(Operation& operation) {
+  if (auto* const copy = std::get_if<HostCopy>(&operation.work))
+    copy->bytes = std::min(copy->bytes, kLeastMessage);
   auto* const exchange = std::get_if<Exchange>(&operation.work);
   if (exchange == nullptr) return;
   for (Message& message : exchange->messages)
