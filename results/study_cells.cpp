@@ -124,6 +124,9 @@ std::string level_note(const StudyConditions& conditions) {
   return "";
 }
 
+/// A bound so many times the time says nothing of it.
+constexpr double kBounded = 3.0;
+
 /// How times were found that were not simulated whole, and how far they may be off.
 std::string estimate_note(const StudyResult& study) {
   const TimeUnit unit = time_unit(study);
@@ -133,9 +136,13 @@ std::string estimate_note(const StudyResult& study) {
     const std::string bound =
         its.estimate->bound ? fmt::format(", within {:.2f}% at 95% confidence", 100.0 * *its.estimate->bound)
                             : "";
-    text += fmt::format("{}: estimate by {}{}, {} to {}, {:.3g}% simulated\n", its.name, its.estimate->method,
-                        bound, unit.format(its.estimate->low), unit.format(its.estimate->high),
-                        100.0 * its.estimate->simulated);
+    const Seconds low = its.estimate->low, high = its.estimate->high;
+    const std::string range =
+        high > kBounded * its.time
+            ? fmt::format("{} or more, by loads that differ too much for an upper bound", unit.format(low))
+            : fmt::format("{} to {}", unit.format(low), unit.format(high));
+    text += fmt::format("{}: estimate by {}{}, {}, {:.3g}% simulated\n", its.name, its.estimate->method, bound,
+                        range, 100.0 * its.estimate->simulated);
   }
   return text;
 }

@@ -249,6 +249,11 @@ TEST_CASE(
   const std::string table = format_study(before);
   CHECK(line_of(table, "a: estimate") == "a: estimate by steady state, 0.900 to 1.200, 25% simulated");
   CHECK(table.find("b: estimate") == std::string::npos);
+  StudyResult unbounded = before;
+  unbounded.strategies.front().estimate->high = 500.0_s;
+  CHECK(line_of(format_study(unbounded), "a: estimate") ==
+        "a: estimate by steady state, 0.900 or more, by loads that differ too much for an upper bound, 25% "
+        "simulated");
   const auto json = Json::parse(study_json(before, "hand.h5"))["strategies"];
   CHECK(json.elements()[0]["estimate"]["share_simulated"] == 0.25);
   CHECK(json.elements()[0]["estimate"]["method"] == "steady state");

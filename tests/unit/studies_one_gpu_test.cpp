@@ -54,6 +54,23 @@ TEST_CASE("a row that is no kernel is refused with its place") {
                        doctest::Contains("kernels.csv:2"), ConfigError);
 }
 
+// An addition keeps HBM busy: reads of a copy wait there, its writes do not.
+TEST_CASE("beside an addition a copy to the host is far below its rate, one from there is not") {
+  const ScratchFolder folder;
+  const StudySection section =
+      CopiesPart(folder.write("engines.csv",
+                              "gpu,kernel,way,alone_ms,together_ms,copy_alone_gb_s,copy_together_gb_s\n"
+                              "h100-sxm,add 16384 8192,to_host,0.26592,0.270848,55.1309,29.4539\n"
+                              "h100-sxm,add 16384 8192,from_host,0.265568,0.276832,54.8506,54.9323\n"
+                              "h100-sxm,add 16384 8192,within,0.26592,0.438336,1474.55,1398.2\n"))
+          .section(published());
+  REQUIRE(section.lines.size() == 4);  // copies within the GPU are left out
+  CHECK(section.lines[1].label == "h100-sxm: to_host, copies");
+  CHECK(*section.lines[1].figure.simulated < 40.0);  // the link's rate would be 87 % off
+  CHECK(section.lines[3].label == "h100-sxm: from_host, copies");
+  CHECK(*section.lines[3].figure.simulated < 3.0);
+}
+
 TEST_CASE("a row of a step makes its model and its framework") {
   const ScratchFolder folder;
   StepsPart part(folder.write("steps.csv",
