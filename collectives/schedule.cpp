@@ -216,7 +216,7 @@ void ScheduleStore::end() const {
 }
 
 std::vector<KnownSchedule> ScheduleStore::in_order() const {
-  const bool are_all = classes_ != nullptr && (before_ != nullptr || links_->folded_links()->sets() == sets_);
+  const bool are_all = classes_ != nullptr && links_->folded_links()->sets() == sets_;
   return are_all ? known_ : std::vector<KnownSchedule>();
 }
 

@@ -123,6 +123,21 @@ void FoldedLinks::close() {
   calls_ = {};
   traces_ = {};
   of_call_ = {};
+  keep_representatives();
+}
+
+// All that is asked for from now on: links of large networks take gigabytes, and several runs share the
+// classes.
+void FoldedLinks::keep_representatives() {
+  std::vector<Link> kept;
+  kept.reserve(first_of_.size());
+  for (std::uint32_t& first : first_of_) {
+    kept.push_back(std::move(links_[first]));
+    first = static_cast<std::uint32_t>(kept.size() - 1);
+  }
+  links_ = std::move(kept);
+  class_of_ = {};
+  uses_of_ = {};
 }
 
 void FoldedLinks::find_classes() {

@@ -117,11 +117,12 @@ class FoldedLinks {
   void find_classes();
   std::uint64_t trace_of_call(const Link& link, double load, double most) const;
   void find_inequity();
+  void keep_representatives();
   void find_shares(Set& set);
   void trace_ends(EdgeSetId set, const Edge& edge);
   void add_use(std::vector<Share>& shares, const Use& use, double count) const;
 
-  std::vector<Link> links_;
+  std::vector<Link> links_;  ///< after close() those of first_of_ alone
   const RankPartition& ranks_;
   LinkFolding folding_;
   UsesOf uses_of_;
@@ -132,7 +133,7 @@ class FoldedLinks {
   double inequity_ = 0.0;
   std::vector<std::uint64_t> traces_of_ranks_;
   std::vector<Set> sets_;
-  std::vector<std::uint32_t> class_of_;  ///< by link
+  std::vector<std::uint32_t> class_of_;  ///< by link, until close()
   std::vector<std::uint32_t> first_of_;  ///< by class
   std::vector<double> members_;          ///< by class
   std::vector<Use> uses_;                ///< scratch

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -66,6 +67,16 @@ TEST_CASE("a kernel is replayed from its fourth launch on, at another clock or b
   CHECK(summary.replayed == 2);
   CHECK(summary.time / 1.0_us == near(77.0));
   CHECK(summary.replayed_time / 1.0_us == near(20.0));
+}
+
+TEST_CASE("which of the simulated durations a replayed kernel takes is drawn by its launch") {
+  Launches launches;
+  std::set<double> taken;
+  for (launches.operation.draw = 0; launches.operation.draw < 100; ++launches.operation.draw) {
+    const Seconds takes = launches.operation.draw % 2 == 0 ? 10.0_us : 10.1_us;
+    if (const std::optional<Seconds> known = launches.run(takes)) taken.insert(known->value);
+  }
+  CHECK(taken == std::set<double>{(10.0_us).value, (10.1_us).value});
 }
 
 TEST_CASE("a kernel whose company comes or goes meanwhile teaches nothing, and the next is simulated") {

@@ -20,8 +20,11 @@ namespace {
 const SharedSchedules::Kind kKind{
     .strategy = "s", .filter = OperationFilter::all, .grain = Measure{}.collective_grain, .only_stream = {}};
 
-bool is_kept(const Experiment& experiment, const RunSetup& setup) {
-  return setup.schedules->find(kKind, experiment.cluster, simulated_ranks(experiment, kStrategy)) != nullptr;
+/// What is kept for the experiment, and stays; nullptr: nothing.
+std::shared_ptr<const FoldedSchedules> kept_for(const Experiment& experiment, const RunSetup& setup) {
+  auto kept = setup.schedules->take(kKind, experiment.cluster, simulated_ranks(experiment, kStrategy));
+  if (kept) setup.schedules->keep(kKind, experiment.cluster, kept);
+  return kept;
 }
 
 void check_equal(const RunResult& a, const RunResult& b) {
@@ -66,7 +69,7 @@ TEST_CASE("a run that takes over another's schedules has its times to the last b
     shared.schedules = std::make_shared<SharedSchedules>();
     const RunResult alone = run_once(experiment, kStrategy, {});
     check_equal(run_once(experiment, kStrategy, shared), alone);
-    kept += is_kept(experiment, shared) ? 1 : 0;
+    kept += kept_for(experiment, shared) ? 1 : 0;
     check_equal(run_once(experiment, kStrategy, shared), alone);
   }
   CHECK(kept >= 6);
@@ -80,7 +83,9 @@ TEST_CASE("fewer of the same collectives are taken over, others are made anew an
                    other = reducing({large, small}), less = reducing({small});
   for (const Experiment* experiment : {&long_one, &short_one, &other, &short_one, &less, &long_one}) {
     check_equal(run_once(*experiment, kStrategy, shared), run_once(*experiment, kStrategy, {}));
-    CHECK(is_kept(*experiment, shared));
+    const auto kept = kept_for(*experiment, shared);
+    REQUIRE(kept != nullptr);
+    CHECK(kept->in_order.size() == (experiment == &less ? 2U : 4U));  // its own, and no others
   }
 }
 
@@ -89,9 +94,11 @@ TEST_CASE("what was made for another cluster, or other classes of ranks, is not 
   shared.schedules = std::make_shared<SharedSchedules>();
   Experiment experiment = reducing({Bytes{1e7}});
   run_once(experiment, kStrategy, shared);
-  REQUIRE(is_kept(experiment, shared));
-  CHECK(shared.schedules->find(kKind, experiment.cluster, RankPartition::each(16)) == nullptr);
+  REQUIRE(kept_for(experiment, shared));
+  CHECK(shared.schedules->take(kKind, experiment.cluster, RankPartition::each(16)) == nullptr);
+  CHECK(!kept_for(experiment, shared));  // what does not fit is let go of
+  run_once(experiment, kStrategy, shared);
   experiment.cluster.node.link.one_way = experiment.cluster.node.link.one_way * 0.5;
-  CHECK(!is_kept(experiment, shared));
+  CHECK(!kept_for(experiment, shared));
   check_equal(run_once(experiment, kStrategy, shared), run_once(experiment, kStrategy, {}));
 }

@@ -188,6 +188,13 @@ class Study {
     return series;
   }
 
+  /// An observed run makes schedules of its own, and those of others would lie beside them in memory.
+  RunListeners begin_recording(const Strategy& strategy, const Experiment& experiment,
+                               const std::string& abridged) {
+    *schedules_ = {};
+    return watch_.recorder->begin(strategy, experiment, abridged);
+  }
+
   /// Simulates the next repetition.
   void extend(Series& series) {
     const auto seeds = static_cast<std::size_t>(experiments_.front().measure.seeds);
@@ -199,7 +206,7 @@ class Study {
     const bool is_recorded =
         watch_.recorder != nullptr && series.part == StudyPart::together && runs_once(*series.strategy);
     if (is_recorded) {
-      const RunListeners listeners = watch_.recorder->begin(*series.strategy, experiments_[draw], "");
+      const RunListeners listeners = begin_recording(*series.strategy, experiments_[draw], "");
       series.setup.observer = listeners.observer;
       series.setup.launches = listeners.launches;
     }
@@ -280,8 +287,8 @@ class Study {
     const Experiment& experiment = experiments_[percentile(samples, 50).draw];
     const bool is_shortened = result.step && result.step->is_shortened;
     begin_run(is_shortened ? Seconds{} : result.lower_bound);
-    const RunListeners listeners = watch_.recorder->begin(strategy, recorded_part(experiment, result),
-                                                          is_shortened ? abridged_part(experiment) : "");
+    const RunListeners listeners = begin_recording(strategy, recorded_part(experiment, result),
+                                                   is_shortened ? abridged_part(experiment) : "");
     watch_.recorder->finish(result, record_run(experiment, result, *listeners.observer, listeners.launches));
     end_run(StudyPart::recorded);
   }

@@ -384,16 +384,14 @@ RunResult run_once(const Experiment& experiment, const Strategy& strategy, const
   const SharedSchedules::Kind kind{strategy.name, setup.filter, experiment.measure.collective_grain,
                                    setup.only_stream};
   std::unique_ptr<Run> run;
-  if (auto schedules = shared->find(kind, experiment.cluster, *classes)) {
+  if (auto schedules = shared->take(kind, experiment.cluster, *classes)) {
     try {
       run = std::make_unique<Run>(experiment, strategy, setup, classes, std::move(schedules));
     } catch (const UnlikeSchedules&) {  // it has other collectives
     }
   }
-  if (!run) {
-    run = std::make_unique<Run>(experiment, strategy, setup, classes);
-    if (auto made = run->schedules()) shared->keep(kind, experiment.cluster, std::move(made));
-  }
+  if (!run) run = std::make_unique<Run>(experiment, strategy, setup, classes);
+  if (auto made = run->schedules()) shared->keep(kind, experiment.cluster, std::move(made));
   return run->execute();
 }
 

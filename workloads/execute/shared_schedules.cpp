@@ -1,23 +1,22 @@
 #include "workloads/execute/shared_schedules.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace c3::inline workloads {
 
-std::shared_ptr<const FoldedSchedules> SharedSchedules::find(const Kind& kind, const ClusterSpec& cluster,
-                                                             const RankPartition& classes) const {
-  const auto found = std::ranges::find(kept_, kind, &Kept::kind);
-  const bool fits = found != kept_.end() && *found->schedules->classes == classes && found->cluster == cluster;
-  return fits ? found->schedules : nullptr;
+std::shared_ptr<const FoldedSchedules> SharedSchedules::take(const Kind& kind, const ClusterSpec& cluster,
+                                                             const RankPartition& classes) {
+  const auto schedules = std::exchange(schedules_, nullptr);
+  const bool fits =
+      schedules != nullptr && kind_ == kind && *schedules->classes == classes && cluster_ == cluster;
+  return fits ? schedules : nullptr;
 }
 
 void SharedSchedules::keep(const Kind& kind, const ClusterSpec& cluster,
                            std::shared_ptr<const FoldedSchedules> schedules) {
-  auto found = std::ranges::find(kept_, kind, &Kept::kind);
-  if (found == kept_.end()) found = kept_.insert(found, Kept{.kind = kind, .cluster = {}, .schedules = {}});
-  found->cluster = cluster;
-  found->schedules = std::move(schedules);
+  kind_ = kind;
+  cluster_ = cluster;
+  schedules_ = std::move(schedules);
 }
 
 }  // namespace c3::workloads

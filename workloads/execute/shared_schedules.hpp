@@ -4,7 +4,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "collectives/cluster.hpp"
 #include "workloads/execute/operation_filter.hpp"
@@ -26,19 +25,17 @@ class SharedSchedules {
     bool operator==(const Kind&) const = default;
   };
 
-  /// nullptr: there is nothing of that kind, cluster and classes yet.
-  std::shared_ptr<const FoldedSchedules> find(const Kind& kind, const ClusterSpec& cluster,
-                                              const RankPartition& classes) const;
-  /// In place of what was kept of that kind.
+  /// What is kept, if it is of that kind, cluster and classes; else nullptr. Nothing is kept any longer: of
+  /// many ranks, schedules take gigabytes.
+  std::shared_ptr<const FoldedSchedules> take(const Kind& kind, const ClusterSpec& cluster,
+                                              const RankPartition& classes);
+  /// In place of what was kept.
   void keep(const Kind& kind, const ClusterSpec& cluster, std::shared_ptr<const FoldedSchedules> schedules);
 
  private:
-  struct Kept {
-    Kind kind;
-    ClusterSpec cluster;
-    std::shared_ptr<const FoldedSchedules> schedules;
-  };
-  std::vector<Kept> kept_;
+  Kind kind_;
+  ClusterSpec cluster_;
+  std::shared_ptr<const FoldedSchedules> schedules_;
 };
 
 }  // namespace c3::workloads
