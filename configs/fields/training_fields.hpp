@@ -131,6 +131,9 @@ inline constexpr auto kExpertParallelFields = std::to_array<Field<ExpertSetup>>(
     plain_flag<&ExpertSetup::shared_overlap>("shared_expert_overlap",
                                              "whether shared experts run beside dispatch")
         .optional(),
+    plain_flag<&ExpertSetup::micro_batch_overlap>("micro_batch_overlap",
+                                                  "whether a micro-batch's kernels run beside another's tokens")
+        .optional(),
     number<&ExpertSetup::padding>("expert_padding", {1, 65'536}, "multiple of an expert's tokens").optional(),
     choice<&ExpertSetup::routing>("routing", "how tokens are spread over experts").optional(),
     number<&ExpertSetup::concentration>("routing_concentration", {0.01, 1e6},

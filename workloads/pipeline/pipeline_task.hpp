@@ -17,7 +17,8 @@ struct PipelineTask {
   PipelinePass pass = PipelinePass::forward;
   int micro_batch = 0;
   int chunk = 0;             ///< of its stage
-  bool with_before = false;  ///< its messages go together with those of the task before it
+  bool with_before = false;  ///< its messages go together with those of the task before it, and both may run in
+                             ///< turns
 
   bool operator==(const PipelineTask&) const = default;
 };
@@ -28,6 +29,7 @@ struct PipelineShape {
   int micro_batches = 1;
   int chunks = 1;  ///< of a stage
   int group = 0;   ///< of the interleaved schedule: micro-batches that go through a chunk together
+  int ahead = 0;   ///< forward passes before the first backward pass, above the fewest
 };
 
 }  // namespace c3::workloads

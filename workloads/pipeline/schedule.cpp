@@ -33,13 +33,14 @@ Tasks gpipe(int /*stage*/, const PipelineShape& shape) {
 
 /// arXiv 2104.04473, 2.2.1; Megatron-Core, get_pp_rank_microbatches.
 Tasks one_f_one_b(int stage, const PipelineShape& shape) {
-  const int warm_up = std::min(shape.micro_batches, shape.stages - stage - 1);
+  const int warm_up = std::min(shape.micro_batches, shape.stages - stage - 1 + shape.ahead);
   Tasks tasks;
   for (int i = 0; i < warm_up; ++i)
     tasks.push_back(forward(i));
   for (int i = warm_up; i < shape.micro_batches; ++i) {
     tasks.push_back(forward(i));
     tasks.push_back(backward(i - warm_up));
+    tasks.back().with_before = shape.stages == 1 && warm_up > 0;
   }
   for (int i = shape.micro_batches - warm_up; i < shape.micro_batches; ++i)
     tasks.push_back(backward(i));
@@ -57,8 +58,8 @@ Tasks interleaved(int stage, const PipelineShape& shape) {
         order.push_back(task(PipelinePass::forward, i, chunk));
   }
   const auto all = order.size();
-  const auto warm_up = std::min(
-      all, static_cast<std::size_t>(2 * (shape.stages - stage - 1) + (shape.chunks - 1) * shape.group));
+  const int fewest = 2 * (shape.stages - stage - 1) + (shape.chunks - 1) * shape.group;
+  const auto warm_up = std::min(all, static_cast<std::size_t>(fewest + shape.ahead));
   const auto backward_of = [&](std::size_t number, bool with_before) {
     const PipelineTask& forward = order[number];
     return PipelineTask{PipelinePass::backward, forward.micro_batch, shape.chunks - 1 - forward.chunk,

@@ -50,8 +50,9 @@ class TwoWayTasks {
 
   void forward(Direction direction) { add(PipelinePass::forward, direction); }
   /// Of inputs and of weights, in one.
-  void whole_backward(Direction direction) {
-    const PipelineTask& made = add(PipelinePass::backward, direction);
+  void whole_backward(Direction direction, bool with_before = false) {
+    PipelineTask& made = add(PipelinePass::backward, direction);
+    made.with_before = with_before;
     tasks_.push_back({.pass = PipelinePass::weights, .micro_batch = made.micro_batch, .chunk = made.chunk});
   }
   void backward(Direction direction) { waiting_.push_back(add(PipelinePass::backward, direction)); }
@@ -65,7 +66,7 @@ class TwoWayTasks {
   std::vector<PipelineTask> take() { return std::move(tasks_); }
 
  private:
-  const PipelineTask& add(PipelinePass pass, Direction direction) {
+  PipelineTask& add(PipelinePass pass, Direction direction) {
     const int chunk = direction == Direction::near ? near_ : 1 - near_;
     const int number = next_.at(static_cast<std::size_t>(pass)).at(static_cast<std::size_t>(chunk))++;
     tasks_.push_back({.pass = pass, .micro_batch = number + chunk * half_, .chunk = chunk});
@@ -134,7 +135,7 @@ std::vector<PipelineTask> dualpipe(int stage, const PipelineShape& shape) {
   }
   const auto forward_and_backward = [&](TwoWayTasks::Direction goes, TwoWayTasks::Direction returns) {
     its.forward(goes);
-    its.whole_backward(returns);
+    its.whole_backward(returns, /*with_before=*/true);
   };
   for (int i = 0; i < shape.micro_batches / 2 - shape.stages + from_end + 1; ++i) {
     forward_and_backward(near, far);

@@ -91,11 +91,17 @@ void ExpertExchange::begin_layer(std::int64_t layer) {
   routed_ = routed_tokens(setup_, at_, layer);
 }
 
-// The end of an exchange is recorded when somebody waits for it: in a shared hardware queue an event holds up
-// what is behind it.
+// The end of an exchange is recorded when somebody waits for it, or other tokens leave on its stream: in a
+// shared hardware queue an event holds up what is behind it.
+void ExpertExchange::record_arrival() {
+  if (!under_way_ || under_way_->arrived) return;
+  under_way_->arrived = program_.record(program_.stream("dispatch"), under_way_->name + " arrived");
+}
+
 void ExpertExchange::before(PartId part) {
   if (!under_way_ || part.block == BlockId::shared_experts) return;
-  program_.order(program_.stream("dispatch"), compute_, under_way_->name + " arrived");
+  record_arrival();
+  program_.wait(compute_, under_way_->arrived.value());
   read_ = std::exchange(under_way_, std::nullopt)->buffer;
 }
 
@@ -120,6 +126,7 @@ void ExpertExchange::launch(const std::string& name, const std::vector<Collectiv
   if (setup_.framework.syncs_routing && name == "dispatch" && setup_.experts.capacity_factor == 0.0)
     program_.host_wait(program_.record(compute_, "tokens of experts counted"));
   if (calls.empty()) return;
+  if (other_ != nullptr) other_->record_arrival();
   const auto stream = program_.stream("dispatch");
   program_.order(compute_, stream, name + " ready");
   for (const CollectiveCall& call : calls)

@@ -30,12 +30,18 @@ ExpertCalls expert_calls(const TrainingSetup& setup, const ExpertGrid& grid, con
 /// in order, and what experts have made leaves when it is in order again; backward, gradients take these ways
 /// in reverse. Kernels of experts and of the block around them wait for what is under way, others do not:
 /// shared experts run beside it. Where the framework needs to know how many tokens come, the host waits before
-/// they leave. Wrong when: gradients of experts' weights are made after those of tokens have left.
+/// they leave. Tokens of another micro-batch may travel on the same stream. Wrong when: gradients of experts'
+/// weights are made after those of tokens have left.
 class ExpertExchange {
  public:
   /// All references must outlive it.
   ExpertExchange(const TrainingSetup& setup, const ExpertGrid& grid, ExpertPosition at, StepProgram& program);
 
+  /// Where passes of two micro-batches run in turns, each has an exchange of its own; \p other is the other's.
+  void run_beside(ExpertExchange& other) {
+    other_ = &other;
+    other.other_ = this;
+  }
   /// What follows is of \p layer.
   void begin_layer(std::int64_t layer);
   void before(PartId part);
@@ -45,7 +51,10 @@ class ExpertExchange {
   struct UnderWay {
     std::string name;
     MemoryLedger::Tensor buffer = 0;
+    std::optional<EventId> arrived = std::nullopt;
   };
+  /// Marks the end of what is under way on the stream.
+  void record_arrival();
   void launch(const std::string& name, const std::vector<CollectiveCall>& calls, Bytes arrives);
 
   const TrainingSetup& setup_;
@@ -57,6 +66,7 @@ class ExpertExchange {
   StepProgram::Stream compute_;
   std::optional<UnderWay> under_way_;
   std::optional<MemoryLedger::Tensor> read_;  ///< by the part that is being launched
+  ExpertExchange* other_ = nullptr;
 };
 
 }  // namespace c3::workloads

@@ -44,6 +44,28 @@ Broken rule_of_tensor_parallel(const TrainingSetup& setup) {
   return std::nullopt;
 }
 
+/// As Megatron-Core's overlap_moe_expert_parallel_comm.
+Broken rule_of_turns(const TrainingSetup& setup) {
+  const auto refuse = [](std::string what) { return BrokenRule{"micro_batch_overlap", std::move(what)}; };
+  const PipelineSetup& pipeline = setup.pipeline;
+  if (setup.experts.ranks == 1) return refuse("requires expert_parallel > 1 (it is 1)");
+  if (setup.micro_batches == 1) return refuse("requires more than one micro-batch in a step");
+  const bool takes_turns =
+      pipeline.schedule == ScheduleKind::interleaved || pipeline.schedule == ScheduleKind::dualpipe;
+  if (pipeline.stages > 1 && !takes_turns)
+    return refuse(
+        fmt::format("requires schedule = \"interleaved\" or \"dualpipe\" (it is \"{}\"), or pipeline = 1: "
+                    "else stages would wait for each other",
+                    name_of(pipeline.schedule)));
+  if (setup.recompute == Recompute::full)
+    return refuse("cannot be combined with recompute = \"full\", which sends tokens again");
+  if (setup.graphs == StepGraphs::layers)
+    return refuse("cannot be combined with graphs = \"layers\": layers of two passes run in turns");
+  if (setup.experts.shared_overlap)
+    return refuse("cannot be combined with shared_expert_overlap, which fills the same time");
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<BrokenRule> broken_expert_rule(const TrainingSetup& setup, int ranks) {
@@ -72,7 +94,7 @@ std::optional<BrokenRule> broken_expert_rule(const TrainingSetup& setup, int ran
                                                     setup.model.experts->experts, setup.experts.shares.size())};
   if (setup.experts.shared_overlap && setup.model.experts->shared_width == 0)
     return BrokenRule{"shared_expert_overlap", "requires a model with shared experts"};
-  return std::nullopt;
+  return setup.experts.micro_batch_overlap ? rule_of_turns(setup) : std::nullopt;
 }
 
 }  // namespace c3::workloads

@@ -28,7 +28,8 @@ struct ExpertSetup {
   bool fp8_dispatch = false;     ///< tokens travel to their experts in FP8, each 128 numbers with an fp32 scale
   double capacity_factor = 0.0;  ///< tokens of an expert over an even share, the others pass by; 0: all
   bool shared_overlap = false;   ///< shared experts run beside tokens that travel
-  std::int64_t padding = 1;      ///< to a multiple of which the tokens of each expert are filled up
+  bool micro_batch_overlap = false;  ///< so do kernels of another micro-batch
+  std::int64_t padding = 1;          ///< to a multiple of which the tokens of each expert are filled up
   Routing routing = Routing::balanced;
   double concentration = 10.0;      ///< of Routing::dirichlet, of each expert: the smaller, the less even
   std::int64_t routing_seed = 1;    ///< of Routing::dirichlet

@@ -19,7 +19,8 @@ PipelineShape shape_of(const TrainingSetup& setup) {
   return {.stages = pipeline.stages,
           .micro_batches = static_cast<int>(setup.micro_batches),
           .chunks = pipeline.virtual_stages,
-          .group = pipeline.group > 0 ? pipeline.group : pipeline.stages};
+          .group = pipeline.group > 0 ? pipeline.group : pipeline.stages,
+          .ahead = setup.experts.micro_batch_overlap ? 1 : 0};
 }
 
 bool splits_backward(const TrainingSetup& setup) {

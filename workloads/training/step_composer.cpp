@@ -27,23 +27,42 @@ Bytes gradient_bytes(const Operator& product) {
 }  // namespace
 
 void StepComposer::forward_block(const BlockKernels& block, BlockState& state, bool recomputed) {
+  begin_forward_block(block, state, recomputed);
+  forward_parts(block.forward, state, recomputed);
+}
+
+void StepComposer::begin_forward_block(const BlockKernels& block, BlockState& state, bool recomputed) {
   if (recomputed && setup_.recompute != Recompute::attention) {
     state.input = keep("layer inputs", stream_bytes());
   }
   for (const PartKernel& kernel : block.forward)
     model_flops_ += (kernel.is_frozen ? 2.0 : 3.0) * matrix_flops(kernel.op);
-  run_parts(block.forward, Pass::forward, recomputed ? Keeping::survivors : Keeping::all, &state);
+}
+
+// \p kernels of some of the block's parts, in their order.
+void StepComposer::forward_parts(std::span<const PartKernel> kernels, BlockState& state, bool recomputed) {
+  run_parts(kernels, Pass::forward, recomputed ? Keeping::survivors : Keeping::all, &state);
 }
 
 void StepComposer::backward_block(const BlockKernels& block, BlockState& state, bool recomputed, Split split) {
-  const bool whole = recomputed && setup_.recompute != Recompute::attention;
-  if (whole) recompute(block, state);
-  std::span<const PartKernel> rest = block.backward;
+  begin_backward_block(block, state, recomputed);
+  backward_parts(block, block.backward, state, recomputed, split);
+  if (split == Split::none) end_block(state);
+}
+
+void StepComposer::begin_backward_block(const BlockKernels& block, BlockState& state, bool recomputed) {
+  if (recomputed && setup_.recompute != Recompute::attention) recompute(block, state);
+}
+
+// \p rest: kernels of some of the block's parts, in their order.
+void StepComposer::backward_parts(const BlockKernels& block, std::span<const PartKernel> rest,
+                                  BlockState& state, bool recomputed, Split split) {
+  const bool again = recomputed && setup_.recompute == Recompute::attention;
   while (!rest.empty()) {
     const PartId part = rest.front().part;
     const auto end = std::ranges::find_if(rest, [&](const PartKernel& kernel) { return kernel.part != part; });
     const auto count = static_cast<std::size_t>(end - rest.begin());
-    if (recomputed && !whole && part.role == Role::values) recompute(block, state);
+    if (again && part.role == Role::values) recompute(block, state);
     run_part(rest.first(count), Pass::backward, Keeping::all, nullptr, !splits(split, part));
     const bool makes_weights = std::ranges::any_of(rest.first(count), makes_gradient);
     const bool waits = splits(split, part) && makes_weights;
@@ -54,7 +73,6 @@ void StepComposer::backward_block(const BlockKernels& block, BlockState& state, 
     if (!waits) release_part(state, part);
     rest = rest.subspan(count);
   }
-  if (split == Split::none) end_block(state);
 }
 
 bool StepComposer::splits(Split split, PartId part) {
@@ -155,9 +173,7 @@ Bytes StepComposer::kept_bytes(const PartKernel& kernel, Keeping keeping) const 
   throw std::logic_error("StepComposer: unknown keeping");
 }
 
-void StepComposer::run_parts(const std::vector<PartKernel>& kernels, Pass pass, Keeping keeping,
-                             BlockState* state) {
-  std::span<const PartKernel> rest = kernels;
+void StepComposer::run_parts(std::span<const PartKernel> rest, Pass pass, Keeping keeping, BlockState* state) {
   while (!rest.empty()) {
     const auto end =
         std::ranges::find_if(rest, [&](const PartKernel& kernel) { return kernel.part != rest.front().part; });
@@ -172,7 +188,7 @@ void StepComposer::run_part(std::span<const PartKernel> kernels, Pass pass, Keep
                             bool makes_weights) {
   const PartId part = kernels.front().part;
   const PartCollectives collectives = collectives_of(setup_, part, pass);
-  if (exchange_) exchange_->before(part);
+  if (turn_.exchange) turn_.exchange->before(part);
   if (pass == Pass::forward) sync_attention(part);
   holds_outputs_ = pass == Pass::forward && (part.block == BlockId::head || part.block == BlockId::loss);
   const int chunks = chunks_of(part, pass, collectives);
@@ -196,7 +212,7 @@ void StepComposer::run_part(std::span<const PartKernel> kernels, Pass pass, Keep
     if (!gathered.empty() && gathered[static_cast<std::size_t>(chunk)])
       program_.wait(compute_, *gathered[static_cast<std::size_t>(chunk)]);
     for (const PartKernel& kernel : kernels) {
-      if (makes_gradient(kernel) || (kernel.once && !casts_weights_)) continue;
+      if (makes_gradient(kernel) || (kernel.once && !(casts_weights_ && pass == Pass::forward))) continue;
       if (chunk == 0) run_kernel(kernel, pass, keeping, state, chunks);
       if (chunk > 0) run_chunk(kernel, chunks);
     }
@@ -212,7 +228,7 @@ void StepComposer::run_part(std::span<const PartKernel> kernels, Pass pass, Keep
   end_part();
   if (collectives.reduces && !in_ring) end_reduction(part, copies_sums(part, chunks));
   if (part.block == BlockId::loss && pass == Pass::forward) loss_sums();
-  if (exchange_) exchange_->after(part, pass);
+  if (turn_.exchange) turn_.exchange->after(part, pass);
 }
 
 void StepComposer::sync_attention(PartId part) {
@@ -261,11 +277,11 @@ void StepComposer::hold_output(const PartKernel& kernel) {
   if (bytes.value <= 0.0) return;
   const Tensor tensor = program_.memory().allocate(compute_, MemoryClass::activations, "temporaries", bytes);
   if (!holds_outputs_) release_outputs();
-  outputs_.push_back(tensor);
+  turn_.outputs.push_back(tensor);
 }
 
 void StepComposer::release_outputs() {
-  for (const Tensor tensor : std::exchange(outputs_, {}))
+  for (const Tensor tensor : std::exchange(turn_.outputs, {}))
     program_.memory().release(tensor);
 }
 

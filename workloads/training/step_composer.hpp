@@ -80,6 +80,12 @@ class StepComposer {
     BlockState embedding, head;
     std::vector<BlockState> layers;
   };
+  /// One of two passes that run in turns.
+  struct Turn {
+    std::string micro_batch = {};      ///< "micro-batch 3, ", or nothing where there is one
+    std::vector<Tensor> outputs = {};  ///< that nobody keeps, in use for now
+    std::unique_ptr<ExpertExchange> exchange = nullptr;
+  };
   /// Of which kernels outputs are kept, and which run.
   enum class Keeping {
     all,        ///< what the backward pass needs
@@ -88,19 +94,47 @@ class StepComposer {
   };
 
   void run(const PipelineTask& task);
+  void run_pair(const PipelineTask& forward, const PipelineTask& backward);
+  void run_layers(const PipelineTask& forward, std::optional<std::int64_t> ahead, const PipelineTask& backward,
+                  std::optional<std::int64_t> back);
+  void forward_third(const PipelineTask& task, std::int64_t layer, std::size_t third);
+  void backward_third(const PipelineTask& task, std::int64_t layer, std::size_t third);
+  void pass_turn() { std::swap(turn_, other_); }
+  void set_micro_batch(const PipelineTask& task);
+  bool makes_weights(const PipelineTask& task) const;
+  void begin_pass(const PipelineTask& task);
+  void end_pass(const PipelineTask& task);
   void begin_gradients(const PipelineTask& task);
   void end_gradients(const PipelineTask& task);
   DataParallelGroup data_parallel_group() const;
   std::unique_ptr<DataParallel> data_parallelism();
+  std::unique_ptr<ExpertExchange> expert_exchange();
   std::vector<ParameterUnit> expert_units() const;
   std::vector<ChunkUnits> chunk_units() const;
   bool defers_head(const PipelineTask& task) const;
   void make_deferred_gradients();
   void head_gradients_done(const PipelineTask& task);
   void log_losses();
-  void end_pass();
+  const StageChunk& chunk_of(const PipelineTask& task) const {
+    return stage_.chunks[static_cast<std::size_t>(task.chunk)];
+  }
+  ChunkState& state_of(const PipelineTask& task) { return in_flight_[{task.chunk, task.micro_batch}]; }
+  BlockState& layer_state(const PipelineTask& task, std::int64_t layer) {
+    return state_of(task).layers[static_cast<std::size_t>(layer)];
+  }
+  void begin_range_of(const PipelineTask& task, std::int64_t layer);
   void forward_pass(const PipelineTask& task);
+  void begin_forward(const PipelineTask& task);
+  void begin_forward_layer(const PipelineTask& task, std::int64_t layer);
+  void end_forward_layer(const PipelineTask& task, std::int64_t layer);
+  void end_forward(const PipelineTask& task);
   void backward_pass(const PipelineTask& task);
+  Tensor begin_backward(const PipelineTask& task);
+  void backward_head(const PipelineTask& task);
+  void begin_backward_layer(const PipelineTask& task, std::int64_t layer);
+  void end_backward_layer(const PipelineTask& task, std::int64_t layer);
+  void end_backward(const PipelineTask& task, Tensor gradient);
+  void reload(const PipelineTask& task, std::int64_t layer);
   void weights_pass(const PipelineTask& task);
   void gradients_done(std::size_t unit);
   void sum_embedding();
@@ -126,15 +160,20 @@ class StepComposer {
   void optimizer();
 
   void forward_block(const BlockKernels& block, BlockState& state, bool recomputed);
+  void begin_forward_block(const BlockKernels& block, BlockState& state, bool recomputed);
+  void forward_parts(std::span<const PartKernel> kernels, BlockState& state, bool recomputed);
   /// Of which parts gradients of weights are made later, by weights_block().
   enum class Split { none, logits, all };
   Split usual_split() const { return schedule_.splits_backward ? Split::all : Split::none; }
   static bool splits(Split split, PartId part);
   void backward_block(const BlockKernels& block, BlockState& state, bool recomputed, Split split);
+  void begin_backward_block(const BlockKernels& block, BlockState& state, bool recomputed);
+  void backward_parts(const BlockKernels& block, std::span<const PartKernel> rest, BlockState& state,
+                      bool recomputed, Split split);
   void weights_block(const BlockKernels& block, BlockState& state, Split split);
   void end_block(BlockState& state);
   void recompute(const BlockKernels& block, BlockState& state);
-  void run_parts(const std::vector<PartKernel>& kernels, Pass pass, Keeping keeping, BlockState* state);
+  void run_parts(std::span<const PartKernel> rest, Pass pass, Keeping keeping, BlockState* state);
   /// \param makes_weights in a backward pass, gradients of weights too
   void run_part(std::span<const PartKernel> kernels, Pass pass, Keeping keeping, BlockState* state,
                 bool makes_weights);
@@ -195,8 +234,7 @@ class StepComposer {
   std::vector<ParameterUnit> units_;
   std::vector<std::size_t> owned_;  ///< units that have parameters
   std::unique_ptr<DataParallel> data_parallel_;
-  std::optional<ExpertExchange> exchange_;
-  std::string micro_batch_;                              ///< "micro-batch 3, ", or nothing where there is one
+  Turn turn_, other_;                                    ///< the pass that is composed, the one that waits
   std::map<std::pair<int, int>, ChunkState> in_flight_;  ///< by chunk and micro-batch
   std::vector<int> done_;                                ///< by chunk: micro-batches whose gradients are made
   std::set<int> cast_chunks_;                            ///< whose weights have been cast in this step
@@ -210,7 +248,6 @@ class StepComposer {
   int started_transfers_ = 0, awaited_transfers_ = 0;  ///< in the part that runs
   StepProgram::Stream transfers_ = 0;                  ///< of the last one
   std::vector<Tensor> part_memory_;                    ///< until the part that runs has ended
-  std::vector<Tensor> outputs_;                        ///< that nobody keeps, in use for now
   bool holds_outputs_ = false;  ///< until release_outputs(): logits, until there is a loss
   Flops model_flops_, hardware_flops_;
 };

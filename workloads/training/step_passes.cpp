@@ -30,7 +30,14 @@ StepComposer::StepComposer(const TrainingSetup& setup, const RankGrid& grid, con
                 over, program_) {
   for (std::size_t unit = 0; unit < units_.size(); ++unit)
     if (units_[unit].parameters > 0) owned_.push_back(unit);
-  if (setup.model.experts) exchange_.emplace(setup, ExpertGrid(setup, grid.ranks()), stage_.experts, program_);
+  if (setup.model.experts) turn_.exchange = expert_exchange();
+  if (!setup.experts.micro_batch_overlap) return;
+  other_.exchange = expert_exchange();
+  turn_.exchange->run_beside(*other_.exchange);
+}
+
+std::unique_ptr<ExpertExchange> StepComposer::expert_exchange() {
+  return std::make_unique<ExpertExchange>(setup_, ExpertGrid(setup_, grid_.ranks()), stage_.experts, program_);
 }
 
 std::vector<ParameterUnit> StepComposer::units_of_stage() const {
@@ -137,18 +144,20 @@ StepStageFacts StepComposer::compose() {
   program_.memory().begin_step();
   if (setup_.graphs == StepGraphs::step) program_.begin_graph();
   for (std::size_t number = 0; number < tasks().size(); ++number) {
-    const PipelineTask& task = tasks()[number];
-    if (setup_.micro_batches > 1) micro_batch_ = fmt::format("micro-batch {}, ", task.micro_batch);
+    const bool is_pair =
+        setup_.experts.micro_batch_overlap && number + 1 < tasks().size() && tasks()[number + 1].with_before;
     messages_.before(number);
-    run(task);
+    if (is_pair) messages_.before(number + 1);
+    is_pair ? run_pair(tasks()[number], tasks()[number + 1]) : run(tasks()[number]);
     messages_.after(number);
+    if (is_pair) messages_.after(++number);
   }
   make_deferred_gradients();
   if (setup_.pipeline.stages > 1) data_parallel_->end_backward();  // the stage before waits for no reduction
   messages_.end();
   if (stage_.sums_embedding && setup_.lora.rank == 0) sum_embedding();
   if (schedule_.path == ChunkPath::both) sum_opposite();
-  micro_batch_.clear();
+  turn_.micro_batch.clear();
   program_.end_graph();
   optimizer();
   program_.finish();
@@ -157,21 +166,34 @@ StepStageFacts StepComposer::compose() {
 }
 
 void StepComposer::begin(const std::string& what, HostPass pass) {
-  program_.begin_range(micro_batch_ + what, pass);
+  program_.begin_range(turn_.micro_batch + what, pass);
 }
 
 void StepComposer::run(const PipelineTask& task) {
-  const bool makes_weights =
-      task.pass == (schedule_.splits_backward ? PipelinePass::weights : PipelinePass::backward);
-  if (makes_weights) begin_gradients(task);
-  if (task.pass == PipelinePass::forward) {
-    data_parallel_->begin_forward(forward_passes_++);
-    forward_pass(task);
-  }
+  set_micro_batch(task);
+  begin_pass(task);
+  if (task.pass == PipelinePass::forward) forward_pass(task);
   if (task.pass == PipelinePass::backward) backward_pass(task);
   if (task.pass == PipelinePass::weights) weights_pass(task);
-  if (makes_weights) end_gradients(task);
-  end_pass();
+  end_pass(task);
+}
+
+void StepComposer::set_micro_batch(const PipelineTask& task) {
+  if (setup_.micro_batches > 1) turn_.micro_batch = fmt::format("micro-batch {}, ", task.micro_batch);
+}
+
+bool StepComposer::makes_weights(const PipelineTask& task) const {
+  return task.pass == (schedule_.splits_backward ? PipelinePass::weights : PipelinePass::backward);
+}
+
+void StepComposer::begin_pass(const PipelineTask& task) {
+  if (makes_weights(task)) begin_gradients(task);
+  if (task.pass == PipelinePass::forward) data_parallel_->begin_forward(forward_passes_++);
+}
+
+void StepComposer::end_pass(const PipelineTask& task) {
+  if (makes_weights(task)) end_gradients(task);
+  if (setup_.framework.syncs_passes) program_.host_wait(program_.record(compute_, "end of pass"));
 }
 
 void StepComposer::begin_gradients(const PipelineTask& task) {
@@ -207,87 +229,6 @@ void StepComposer::log_losses() {
   }
   memory.release(wide);
   memory.release(logits);
-}
-
-void StepComposer::end_pass() {
-  if (setup_.framework.syncs_passes) program_.host_wait(program_.record(compute_, "end of pass"));
-}
-
-void StepComposer::forward_pass(const PipelineTask& task) {
-  const StageChunk& chunk = stage_.chunks[static_cast<std::size_t>(task.chunk)];
-  ChunkState& state = in_flight_[{task.chunk, task.micro_batch}];
-  state.layers.resize(static_cast<std::size_t>(chunk.layers));
-  casts_weights_ = cast_chunks_.insert(task.chunk).second;
-  if (chunk.embedding) {
-    begin("forward, embedding", HostPass::forward);
-    data_parallel_->before_forward(0);
-    forward_block(blocks_.embedding, state.embedding, false);
-  }
-  for (std::int64_t i = 0; i < chunk.layers; ++i) {
-    const std::int64_t layer = chunk.first + i;
-    begin(fmt::format("forward, layer {}", layer), HostPass::forward);
-    program_.host_work(program_.costs().layer_forward);
-    data_parallel_->before_forward(unit_of(task.chunk, i));
-    if (exchange_) exchange_->begin_layer(layer);
-    begin_layer_graph();
-    forward_block(blocks_.layer(layer), state.layers[static_cast<std::size_t>(i)], is_recomputed(layer));
-    end_layer_graph();
-    data_parallel_->after_forward(unit_of(task.chunk, i));
-    release_offloaded();
-    if (i < setup_.offload.layers) offload_layer(state.layers[static_cast<std::size_t>(i)], layer);
-  }
-  casts_weights_ = false;
-  if (!chunk.head) return release_offloaded();
-  begin("forward, head", HostPass::forward);
-  if (!stage_.has_embedding()) data_parallel_->before_forward(0);
-  forward_block(blocks_.head, state.head, false);
-  release_outputs();
-  release_offloaded();
-}
-
-void StepComposer::backward_pass(const PipelineTask& task) {
-  const StageChunk& chunk = stage_.chunks[static_cast<std::size_t>(task.chunk)];
-  ChunkState& state = in_flight_[{task.chunk, task.micro_batch}];
-  const auto reload = [&](std::int64_t i) {
-    if (i >= 0) reload_layer(state.layers[static_cast<std::size_t>(i)], chunk.first + i);
-  };
-  if (chunk.head) {
-    begin("backward, head", HostPass::backward);
-    data_parallel_->before_backward(0);
-  }
-  reload(chunk.layers - 1);
-  const Tensor gradient = program_.memory().allocate(compute_, MemoryClass::activations,
-                                                     "gradients of activations", stream_bytes());
-  if (chunk.head) {
-    const bool defers = defers_head(task);
-    backward_block(blocks_.head, state.head, false, defers ? Split::logits : usual_split());
-    if (defers) {
-      deferred_.push_back(std::exchange(state.head, {}));
-    } else if (!schedule_.splits_backward && !stage_.has_embedding()) {
-      head_gradients_done(task);
-    }
-  }
-  for (std::int64_t i = chunk.layers; i-- > 0;) {
-    const std::int64_t layer = chunk.first + i;
-    begin(fmt::format("backward, layer {}", layer), HostPass::backward);
-    program_.host_work(program_.costs().layer_backward);
-    data_parallel_->before_backward(unit_of(task.chunk, i));
-    if (exchange_) exchange_->begin_layer(layer);
-    await_reloaded(state.layers[static_cast<std::size_t>(i)]);
-    reload(i - 1);
-    begin_layer_graph();
-    backward_block(blocks_.layer(layer), state.layers[static_cast<std::size_t>(i)], is_recomputed(layer),
-                   usual_split());
-    end_layer_graph();
-    gradients_done(unit_of(task.chunk, i));
-  }
-  if (chunk.embedding) {
-    begin("backward, embedding", HostPass::backward);
-    if (!stage_.has_head()) data_parallel_->before_backward(0);
-    backward_block(blocks_.embedding, state.embedding, false, usual_split());
-  }
-  program_.memory().release(gradient);
-  if (chunk.embedding) gradients_done(0);
 }
 
 // Of the first micro-batches (Megatron-Core: defer_embedding_wgrad_compute, wgrad_deferral_limit).
