@@ -11,7 +11,6 @@
 #include "workloads/tune/objective.hpp"
 
 using namespace c3;
-using namespace c3::test;
 
 namespace {
 
