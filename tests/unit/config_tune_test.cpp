@@ -76,7 +76,7 @@ TEST_CASE("what [tune] cannot say") {
         Part{"there is nothing to tune: name keys in [tune.product] or [tune.zip]"});
   CHECK(test.error("[tune]\nobjectve = \"time\"\n" + kSweepOfThree) == Part{"did you mean 'objective'?"});
   CHECK(test.error("[tune]\nobjective = \"tokens\"\n" + kSweepOfThree) ==
-        Part{"t.toml:11:13: tune.objective: "});
+        Part{"t.toml:12:13: tune.objective: "});
   CHECK(test.error("[tune]\nmost_gpus = 0\n" + kSweepOfThree) == Part{"tune.most_gpus: "});
   CHECK(test.error("[tune]\nwhere = \"a == 1\"\n" + kSweepOfThree) ==
         Part{"tune.where: requires [tune.product] or [tune.zip]"});
@@ -93,7 +93,7 @@ TEST_CASE("a run and a sweep of a file with [tune] do without it, and it is chec
   const TuneFileTest test;
   const std::string file =
       test.folder.write("r.toml", experiment("[tune.product]\nnodes = [1, 2]\n" + kSweepOfThree));
-  CHECK(ExperimentFile::load(file).resolved_toml().find("tune") == std::string::npos);
+  CHECK(ExperimentFile::load(file).resolved_toml().find("[tune") == std::string::npos);
   CHECK(Sweep::load(file).points().size() == 6);
   const std::vector<std::string> set = {"tune.product.nodes=3"};
   CHECK(error_of([&] { ExperimentFile::load(file, set); }) == Part{"tune.product.nodes: must be a list"});
