@@ -115,6 +115,7 @@ int run_command(int argc, char** argv) {
   add_sample_verb(app, action);
   add_explain_verb(app, action);
   add_memory_verb(app, action);
+  add_tune_verb(app, action);
   add_bench_verb(app, action);
   add_completion_verb(app, action);
   add_version_verb(app, action);

@@ -33,6 +33,7 @@ void add_reproduce_verb(Command& app, VerbAction& action);
 void add_sample_verb(Command& app, VerbAction& action);
 void add_explain_verb(Command& app, VerbAction& action);
 void add_memory_verb(Command& app, VerbAction& action);
+void add_tune_verb(Command& app, VerbAction& action);
 void add_bench_verb(Command& app, VerbAction& action);
 void add_completion_verb(Command& app, VerbAction& action);
 void add_version_verb(Command& app, VerbAction& action);

@@ -29,6 +29,7 @@
 #include "configs/trace_reader.hpp"
 #include "configs/trace_source.hpp"
 #include "configs/training_reader.hpp"
+#include "configs/tune_reader.hpp"
 #include "configs/unused_keys.hpp"
 #include "configs/work_reader.hpp"
 #include "engine/errors.hpp"
@@ -92,7 +93,10 @@ Experiment read_experiment(Section& root, const SamplingOf& sampling_of, StepExt
       read_strategies(root, experiment.program.streams,
                       trains ? usual_policies(training_of(experiment)) : std::map<std::string, StreamPolicy>{},
                       experiment.cluster.gpu);
-  if (root.is_rehearsal()) declare_sweep(root);
+  if (root.is_rehearsal()) {
+    declare_sweep(root);
+    declare_tune(root);
+  }
   root.finish();
   return experiment;
 }
@@ -206,7 +210,8 @@ ExperimentFile ExperimentFile::load(const std::filesystem::path& path, std::span
 
 ExperimentFile ExperimentFile::read(Node merged, const std::string& name) {
   Node resolved = resolve(merged);
-  take_sweep(resolved);  // a run is of the file's own values
+  drop_tune(resolved);  // a run is of the file's own values
+  take_sweep(resolved);
   if (resolved.table()->find("name") == nullptr) {
     if (!is_slug(name)) {
       throw ConfigError(

@@ -34,22 +34,29 @@ std::vector<SweepCell> cells_of(const SweepAxis& axis) {
 }  // namespace
 
 Sweep Sweep::load(const std::filesystem::path& path, std::span<const std::string> sets) {
-  Sweep sweep;
-  sweep.document_ = load_document(path, sets);
-  sweep.definition_ = write_toml(*sweep.document_.table());
-  std::optional<SweepDescription> description = take_sweep(sweep.document_);
+  Node document = load_document(path, sets);
+  std::string definition = write_toml(*document.table());
+  document.table()->erase("tune");
+  std::optional<SweepDescription> description = take_sweep(document);
   if (!description) {
     throw ConfigError(
-        sweep.document_.origin, "sweep",
+        document.origin, "sweep",
         R"(is missing: what to sweep, as in [sweep.product] "gpu.hbm_read" = ["4 TB/s", "5 TB/s"])");
   }
-  const Node* name = sweep.document_.table()->find("name");
-  sweep.name_ = name == nullptr || name->text() == nullptr ? path.stem().string() : *name->text();
-  sweep.settings_ = std::move(description->settings);
-  sweep.filters_ = std::move(description->filters);
-  sweep.add_groups(std::move(description->groups));
-  sweep.find_points();
-  return sweep;
+  return {std::move(document), std::move(*description), "sweep", path.stem().string(), std::move(definition)};
+}
+
+Sweep::Sweep(Node document, SweepDescription description, const std::string& table, const std::string& stem,
+             std::string definition)
+    : table_(table),
+      definition_(std::move(definition)),
+      document_(std::move(document)),
+      settings_(std::move(description.settings)),
+      filters_(std::move(description.filters)) {
+  const Node* name = document_.table()->find("name");
+  name_ = name == nullptr || name->text() == nullptr ? stem : *name->text();
+  add_groups(std::move(description.groups));
+  find_points();
 }
 
 void Sweep::add_groups(std::vector<SweepGroup> groups) {
@@ -68,7 +75,7 @@ void Sweep::find_points() {
   for (const Group& group : groups_)
     combinations *= static_cast<double>(group.values);
   if (combinations > static_cast<double>(kMostPoints)) {
-    throw ConfigError(axes_.front().origin, "sweep",
+    throw ConfigError(axes_.front().origin, table_,
                       fmt::format("makes {:.0f} combinations; at most {}", combinations, kMostPoints));
   }
   for (std::size_t i = 0; i < static_cast<std::size_t>(combinations); ++i) {
@@ -82,7 +89,7 @@ void Sweep::find_points() {
     if (std::ranges::all_of(filters_, [&](const SweepFilter& wanted) { return wanted(values); }))
       points_.push_back(std::move(point));
   }
-  if (points_.empty()) throw ConfigError(axes_.front().origin, "sweep.where", "leaves no point");
+  if (points_.empty()) throw ConfigError(axes_.front().origin, table_ + ".where", "leaves no point");
 }
 
 std::vector<SweepCell> Sweep::cells(const SweepPoint& point) const {

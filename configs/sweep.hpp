@@ -26,6 +26,12 @@ class Sweep {
   /// \throws ConfigError for a file without a [sweep], and one of more than kMostPoints or no points
   static Sweep load(const std::filesystem::path& path, std::span<const std::string> sets = {});
 
+  /// The points of \p description over \p document, which has neither [sweep] nor [tune] any more. \param table
+  /// which of both described them, for errors \param stem the file's name, for an experiment that has none
+  /// \param definition what the file says, as TOML. \throws as load()
+  Sweep(Node document, SweepDescription description, const std::string& table, const std::string& stem,
+        std::string definition);
+
   const std::string& name() const { return name_; }  ///< of the experiment
   /// What is swept: groups that go together first, the seed last.
   const std::vector<std::string>& names() const { return names_; }
@@ -51,7 +57,6 @@ class Sweep {
     std::size_t values = 0;
   };
 
-  Sweep() = default;
   void add_groups(std::vector<SweepGroup> groups);
   void find_points();
   const Node& value(const SweepPoint& point, std::size_t axis) const { return axes_[axis].values[point[axis]]; }
@@ -59,6 +64,7 @@ class Sweep {
   template <class Change>
   void each_change(const SweepPoint& point, Change change) const;
 
+  std::string table_;  ///< "sweep" or "tune"
   std::string name_;
   std::string definition_;
   Node document_;  ///< without [sweep]

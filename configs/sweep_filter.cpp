@@ -272,12 +272,12 @@ class Parser {
 
 }  // namespace
 
-SweepFilter::SweepFilter(const Node& text, const std::vector<std::string>& names)
-    : origin_(text.origin), text_(*text.text()) {
+SweepFilter::SweepFilter(const Node& text, const std::vector<std::string>& names, std::string key)
+    : origin_(text.origin), text_(*text.text()), key_(std::move(key)) {
   try {
     root_ = Parser(text_, names).condition();
   } catch (const FilterError& error) {
-    throw ConfigError(origin_, "sweep.where", fmt::format("'{}': {}", text_, error.what()));
+    throw ConfigError(origin_, key_, fmt::format("'{}': {}", text_, error.what()));
   }
 }
 
@@ -285,7 +285,7 @@ bool SweepFilter::operator()(std::span<const SweepCell> cells) const {
   try {
     return holds(evaluate(*root_, cells));
   } catch (const FilterError& error) {
-    throw ConfigError(origin_, "sweep.where", fmt::format("'{}': {}", text_, error.what()));
+    throw ConfigError(origin_, key_, fmt::format("'{}': {}", text_, error.what()));
   }
 }
 

@@ -19,16 +19,16 @@ struct FilterTerm;
 /// plain numbers) multiplied.
 class SweepFilter {
  public:
-  /// \param text a node with a text. \param names of the values that it may use.
+  /// \param text a node with a text. \param names of the values that it may use. \param key for errors.
   /// \throws ConfigError for what is no condition, and for a name that is none of \p names.
-  SweepFilter(const Node& text, const std::vector<std::string>& names);
+  SweepFilter(const Node& text, const std::vector<std::string>& names, std::string key = "sweep.where");
 
   /// \param cells a value for each of the names. \throws ConfigError for operands that do not go together.
   bool operator()(std::span<const SweepCell> cells) const;
 
  private:
   Origin origin_;
-  std::string text_;
+  std::string text_, key_;
   std::shared_ptr<const FilterTerm> root_;
 };
 

@@ -16,8 +16,9 @@
 namespace c3::inline configs {
 namespace {
 
-constexpr auto kSweepKeys = std::to_array<KeyText>({
-    {"seeds", "repetitions of each point, each with its measure.seed", std::int64_t{1}},
+constexpr KeyText kSeedsKey = {"seeds", "repetitions of each point, each with its measure.seed",
+                               std::int64_t{1}};
+constexpr auto kVariedKeys = std::to_array<KeyText>({
     {"product",
      "keys and variables, all of whose combinations are run: a list, or a range { from, to, step }, { from, "
      "to, factor } or { from, to, count, scale }"},
@@ -26,6 +27,7 @@ constexpr auto kSweepKeys = std::to_array<KeyText>({
     {"where", "conditions that a point must fulfil, as in \"cus <= 64 or backend == 'cu'\""},
 });
 
+constexpr std::string_view kSweep = "sweep";
 constexpr std::string_view kSeed = "seed";
 constexpr std::string_view kSeedKey = "measure.seed";
 constexpr std::int64_t kMostSeeds = 1000;
@@ -56,21 +58,39 @@ bool is_key(std::string_view name) {
 
 class SweepReader {
  public:
-  /// \param first_seed of every point
-  SweepReader(const Node& sweep, std::int64_t first_seed) : section_(sweep, "sweep"), first_seed_(first_seed) {}
+  SweepReader(const Node& table, std::string name) : section_(table, name), table_(std::move(name)) {}
 
-  SweepDescription read() {
+  /// \param read_more reads the keys that do not say what varies
+  SweepDescription read(const std::function<void(SweepReader&)>& read_more) {
     if (section_.has("zip")) read_zips();
     if (section_.has("product")) read_product();
-    if (section_.has("seeds")) add_seeds(section_.integer("seeds", 1, kMostSeeds));
+    read_more(*this);
     if (description_.groups.empty())
       section_.fail("product",
-                    "there is nothing to sweep: name keys in [sweep.product] or [sweep.zip], or seeds");
+                    fmt::format("there is nothing to {0}: name keys in [{0}.product] or [{0}.zip]{1}", table_,
+                                table_ == kSweep ? ", or seeds" : ""));
     if (section_.has("set")) read_settings();
     if (section_.has("where")) read_filters();
     section_.finish();
     refuse_idle_variables();
     return std::move(description_);
+  }
+
+  Section& section() { return section_; }
+
+  /// Of every point, the first of them \p first_seed.
+  void add_seeds(std::int64_t first_seed) {
+    if (!section_.has("seeds")) return;
+    const std::int64_t seeds = section_.integer("seeds", 1, kMostSeeds);
+    if (seeds == 1) return;
+    if (std::ranges::find(names_, kSeedKey) != names_.end())
+      section_.fail("seeds", fmt::format("'{}' is swept already", kSeedKey));
+    const Origin at = section_.node("seeds", {AnythingRule{}}).origin;
+    SweepAxis axis{.name = std::string(kSeed), .key = std::string(kSeedKey), .values = {}, .origin = at};
+    for (std::int64_t i = 0; i < seeds; ++i)
+      axis.values.push_back({first_seed + i, at});
+    names_.push_back(axis.name);
+    description_.groups.push_back({std::move(axis)});
   }
 
  private:
@@ -85,26 +105,14 @@ class SweepReader {
     return {.name = name, .key = is_key(name) ? name : "", .values = axis_values(values, dotted), .origin = at};
   }
 
-  void add_seeds(std::int64_t seeds) {
-    if (seeds == 1) return;
-    if (std::ranges::find(names_, kSeedKey) != names_.end())
-      section_.fail("seeds", fmt::format("'{}' is swept already", kSeedKey));
-    const Origin at = section_.node("seeds", {AnythingRule{}}).origin;
-    SweepAxis axis{.name = std::string(kSeed), .key = std::string(kSeedKey), .values = {}, .origin = at};
-    for (std::int64_t i = 0; i < seeds; ++i)
-      axis.values.push_back({first_seed_ + i, at});
-    names_.push_back(axis.name);
-    description_.groups.push_back({std::move(axis)});
-  }
-
   void read_zip(const Node& zip) {
     SweepGroup group;
-    each_leaf(table_at(zip, "sweep.zip"), "",
+    each_leaf(table_at(zip, within("zip")), "",
               [&](const std::string& name, const Origin& at, const Node& values) {
-                group.push_back(axis(name, at, values, "sweep.zip"));
+                group.push_back(axis(name, at, values, within("zip")));
                 const std::size_t wanted = group.front().values.size();
                 if (group.back().values.size() != wanted) {
-                  throw ConfigError(values.origin, fmt::format("sweep.zip.{}", name),
+                  throw ConfigError(values.origin, fmt::format("{}.{}", within("zip"), name),
                                     fmt::format("has {} values where '{}' has {}: they go together one by one",
                                                 group.back().values.size(), group.front().name, wanted));
                 }
@@ -121,15 +129,15 @@ class SweepReader {
 
   void read_product() {
     const Node& product = section_.node("product", {AnythingRule{}});
-    each_leaf(table_at(product, "sweep.product"), "",
+    each_leaf(table_at(product, within("product")), "",
               [&](const std::string& name, const Origin& at, const Node& values) {
-                description_.groups.push_back({axis(name, at, values, "sweep.product")});
+                description_.groups.push_back({axis(name, at, values, within("product"))});
               });
   }
 
   void read_settings() {
     const Node& settings = section_.node("set", {AnythingRule{}});
-    each_leaf(table_at(settings, "sweep.set"), "",
+    each_leaf(table_at(settings, within("set")), "",
               [&](const std::string& name, const Origin&, const Node& value) {
                 description_.settings.push_back({name, value});
                 substitute(value, names_, [&](std::size_t used) -> const Node& {
@@ -145,7 +153,7 @@ class SweepReader {
     for (const Node& condition : conditions) {
       if (condition.text() == nullptr)
         section_.fail("where", "must be a condition or a list of them, as texts");
-      description_.filters.emplace_back(condition, names_);
+      description_.filters.emplace_back(condition, names_, within("where"));
     }
   }
 
@@ -158,15 +166,18 @@ class SweepReader {
       const std::vector<std::string> keys(kRootKeys.begin(), kRootKeys.end());
       const std::string nearest = nearest_name(axis.name, keys);
       throw ConfigError(
-          axis.origin, fmt::format("sweep.product.{}", axis.name),
+          axis.origin, fmt::format("{}.{}", within("product"), axis.name),
           fmt::format("changes nothing: it is no key (as gpu.hbm_read or system), and ${{{}}} stands "
-                      "nowhere in [sweep.set]{}",
-                      axis.name, nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest)));
+                      "nowhere in [{}]{}",
+                      axis.name, within("set"),
+                      nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest)));
     }
   }
 
+  std::string within(const char* key) const { return fmt::format("{}.{}", table_, key); }
+
   Section section_;
-  std::int64_t first_seed_;
+  std::string table_;  ///< its name
   SweepDescription description_;
   std::vector<std::string> names_;  ///< of all axes
   std::vector<std::string> used_;   ///< in [sweep.set]
@@ -239,16 +250,19 @@ std::int64_t seed_of(const Node& document) {
 std::optional<SweepDescription> take_sweep(Node& document) {
   const Node* sweep = document.table()->find("sweep");
   if (sweep == nullptr) return std::nullopt;
-  SweepDescription description = SweepReader(*sweep, seed_of(document)).read();
+  const std::int64_t first_seed = seed_of(document);
+  SweepDescription description =
+      SweepReader(*sweep, std::string(kSweep)).read([&](SweepReader& reader) { reader.add_seeds(first_seed); });
   document.table()->erase("sweep");
   return description;
 }
 
-void declare_sweep(Section& root) {
-  const bool is_there = root.has("sweep");
-  root.explain("sweep", "values of keys, for each of which `c3sim sweep` runs the experiment");
-  if (!is_there) return;
-  Section sweep = root.table("sweep");
+SweepDescription read_varied(const Node& table, const std::string& name,
+                             const std::function<void(Section&)>& read_more) {
+  return SweepReader(table, name).read([&](SweepReader& reader) { read_more(reader.section()); });
+}
+
+void declare_varied(Section& table) {
   const Rule text_or_texts = {
       AnyOfRule{{Rule{TextRule{}}, Rule{ListRule{std::make_shared<Rule>(Rule{TextRule{}})}}}}};
   TableRule axes;
@@ -257,12 +271,21 @@ void declare_sweep(Section& root) {
                        .rule = Rule{AnythingRule{}},
                        .meaning = "a key of the file, by its path, or a variable"});
   const Rule table_or_tables = {AnyOfRule{{Rule{axes}, Rule{ListRule{std::make_shared<Rule>(Rule{axes})}}}}};
+  if (table.has("product")) table.node("product", {axes});
+  if (table.has("zip")) table.node("zip", table_or_tables);
+  if (table.has("set")) table.node("set", {axes});
+  if (table.has("where")) table.node("where", text_or_texts);
+  table.explain(kVariedKeys);
+}
+
+void declare_sweep(Section& root) {
+  const bool is_there = root.has(kSweep);
+  root.explain(kSweep, "values of keys, for each of which `c3sim sweep` runs the experiment");
+  if (!is_there) return;
+  Section sweep = root.table(kSweep);
   if (sweep.has("seeds")) sweep.integer("seeds", 1, kMostSeeds);
-  if (sweep.has("product")) sweep.node("product", {axes});
-  if (sweep.has("zip")) sweep.node("zip", table_or_tables);
-  if (sweep.has("set")) sweep.node("set", {axes});
-  if (sweep.has("where")) sweep.node("where", text_or_texts);
-  sweep.explain(kSweepKeys);
+  sweep.explain(kSeedsKey);
+  declare_varied(sweep);
 }
 
 Node substitute(const Node& value, const std::vector<std::string>& names,

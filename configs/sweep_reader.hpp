@@ -39,8 +39,15 @@ struct SweepDescription {
 /// Takes `sweep` out of \p document, read; absent when it has none. \throws ConfigError
 std::optional<SweepDescription> take_sweep(Node& document);
 
+/// What varies in \p table, which is called \p name and has the keys of [sweep] but `seeds`. \param read_more
+/// reads its other keys, first. \throws ConfigError
+SweepDescription read_varied(const Node& table, const std::string& name,
+                             const std::function<void(Section&)>& read_more);
+
 /// Says to a rehearsal what `sweep` of \p root may hold.
 void declare_sweep(Section& root);
+/// The same of the keys that say what varies, in \p table.
+void declare_varied(Section& table);
 
 /// \p value with what \p value_of gives for each `${name}`: the value itself where a text is nothing else, its
 /// text within a longer one. In lists and tables and in their keys, too. \throws ConfigError for an unknown

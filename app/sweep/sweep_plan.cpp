@@ -49,18 +49,23 @@ std::vector<ColumnData> axis_columns(const Sweep& sweep) {
 
 SweepPlan plan_sweep(const SweepRequest& request,
                      const std::function<void(std::size_t, std::size_t)>& progress) {
-  Sweep sweep = Sweep::load(request.file, request.sets);
+  return plan_points(Sweep::load(request.file, request.sets), "sweep", request, progress);
+}
+
+SweepPlan plan_points(Sweep sweep, const std::string& verb, const SweepRequest& request,
+                      const std::function<void(std::size_t, std::size_t)>& progress) {
   const std::string run = with_sets("c3sim run " + shell_word(request.file), request.sets);
   const auto folder = request.folder.empty() ? std::filesystem::path("out") / sweep.name() : request.folder;
-  SweepManifest manifest{.experiment = sweep.name(),
-                         .file = request.file,
-                         .command_line = with_sets("c3sim sweep " + shell_word(request.file), request.sets),
-                         .definition = sweep.definition(),
-                         .software_version = std::string(build_info().version),
-                         .git_commit = std::string(build_info().git_commit),
-                         .axes = axis_columns(sweep),
-                         .ids = {},
-                         .commands = {}};
+  SweepManifest manifest{
+      .experiment = sweep.name(),
+      .file = request.file,
+      .command_line = with_sets(fmt::format("c3sim {} {}", verb, shell_word(request.file)), request.sets),
+      .definition = sweep.definition(),
+      .software_version = std::string(build_info().version),
+      .git_commit = std::string(build_info().git_commit),
+      .axes = axis_columns(sweep),
+      .ids = {},
+      .commands = {}};
   std::vector<std::string> refused;
   std::optional<ConfigError> first;
   for (const SweepPoint& point : sweep.points()) {

@@ -32,6 +32,10 @@ struct SweepPlan {
 SweepPlan plan_sweep(const SweepRequest& request,
                      const std::function<void(std::size_t, std::size_t)>& progress);
 
+/// The same of \p sweep, which \p verb of the command read from the file of \p request, into its folder.
+SweepPlan plan_points(Sweep sweep, const std::string& verb, const SweepRequest& request,
+                      const std::function<void(std::size_t, std::size_t)>& progress);
+
 /// Writes the manifest unless it is there. \returns what a user should know of an earlier one, or nothing.
 /// \throws UsageError when the folder has another sweep, IoError
 std::string claim_folder(const SweepPlan& plan);

@@ -1,0 +1,146 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <utility>
+
+#include "app/tuning.hpp"
+#include "base/json.hpp"
+#include "engine/interrupt.hpp"
+#include "results/cells.hpp"
+#include "results/schema.hpp"
+#include "results/text_table.hpp"
+
+namespace c3::inline app {
+namespace {
+
+/// What became of candidates.
+std::string count_table(const Tuning& tuning) {
+  const TuneCounts& counts = tuning.counts;
+  TextTable table({"candidates", "number"});
+  const auto add = [&](std::string what, std::size_t number) {
+    table.add({std::move(what), std::to_string(number)});
+  };
+  add("break a rule", counts.refused);
+  if (tuning.goal.most_gpus)
+    add(fmt::format("need more than {} GPUs", *tuning.goal.most_gpus), counts.beyond_gpus);
+  add("do not fit in memory", counts.out_of_memory);
+  add("pruned by their bound", counts.pruned);
+  add("simulated", counts.simulated);
+  if (counts.failed > 0) add("failed", counts.failed);
+  add("not simulated, may be better", counts.open);
+  add("all", counts.candidates);
+  return table.text();
+}
+
+std::string objective_text(Objective objective, double cost) {
+  return fmt::format("{:.4g}", value_of(objective, cost));
+}
+
+std::string ranking_table(const Tuning& tuning, std::size_t shown) {
+  const Objective objective = tuning.goal.objective;
+  std::vector<std::string> header = {"rank"};
+  const std::vector<std::string>& names = tuning.plan.sweep.names();
+  header.insert(header.end(), names.begin(), names.end());
+  for (const char* column : {"strategy", "ms", "bound"})
+    header.emplace_back(column);
+  if (objective != Objective::time) header.emplace_back(unit_of(objective));
+  header.emplace_back("GPUs");
+  header.emplace_back("GB");
+  TextTable table(std::move(header));
+  for (std::size_t i = 0; i < std::min(shown, tuning.ranking.size()); ++i) {
+    const TunedCandidate& its = tuning.ranking[i];
+    std::vector<std::string> row = {std::to_string(i + 1)};
+    std::ranges::move(tuning.plan.sweep.texts(tuning.plan.sweep.points()[its.what.point]),
+                      std::back_inserter(row));
+    row.push_back(its.strategy);
+    row.push_back(fmt::format("{:.3f}", its.time.value * 1e3));
+    row.push_back(fmt::format("{:.1f}%", 100.0 * (its.what.bound / its.time)));
+    if (objective != Objective::time) row.push_back(objective_text(objective, its.cost));
+    row.push_back(std::to_string(its.what.size.gpus));
+    row.push_back(its.what.needed > Bytes{} ? fmt::format("{:.1f}", its.what.needed.value / 1e9) : kAbsentCell);
+    table.add(std::move(row));
+  }
+  return table.text() + "bound: of the time, found without a simulation; GB: needed of the fullest GPU\n";
+}
+
+/// How far the best may be from the least.
+std::string regret_text(const Tuning& tuning) {
+  if (tuning.ranking.empty()) return "nothing was simulated\n";
+  if (tuning.broken_bounds > 0)
+    return fmt::format("regret: not known, {} simulated candidates were faster than their bounds\n",
+                       tuning.broken_bounds);
+  if (tuning.counts.open == 0) return "regret: none, no other candidate can be better\n";
+  if (!std::isfinite(*tuning.regret)) return "regret: not known, some candidates have no bound\n";
+  return fmt::format("regret: at most {:.1f} % above what the best candidate may cost; {} may be better\n",
+                     100.0 * *tuning.regret, tuning.counts.open);
+}
+
+/// Words of `--set`, as they follow those of the command line.
+std::vector<std::string> sets_of(const Tuning& tuning, const TunedCandidate& its) {
+  return tuning.plan.sweep.sets(tuning.plan.sweep.points()[its.what.point]);
+}
+
+Json candidate_json(const Tuning& tuning, const TunedCandidate& its) {
+  const SweepPlan& plan = tuning.plan;
+  const std::vector<std::string>& names = plan.sweep.names();
+  const std::vector<std::string> texts = plan.sweep.texts(plan.sweep.points()[its.what.point]);
+  Json values = Json::object();
+  for (std::size_t axis = 0; axis < names.size(); ++axis)
+    values[names[axis]] = texts[axis];
+  return {{"id", plan.manifest.ids[its.what.point]},
+          {"values", std::move(values)},
+          {"sets", Json(sets_of(tuning, its))},
+          {"command", plan.manifest.commands[its.what.point]},
+          {"strategy", its.strategy},
+          {"time_us", its.time / 1.0_us},
+          {"bound_us", its.what.bound / 1.0_us},
+          {"value", value_of(tuning.goal.objective, its.cost)},
+          {"gpus", its.what.size.gpus},
+          {"tokens", its.what.size.tokens > 0 ? Json(its.what.size.tokens) : Json()},
+          {"needed_bytes", its.what.needed > Bytes{} ? Json(its.what.needed.value) : Json()}};
+}
+
+}  // namespace
+
+std::string tune_text(const Tuning& tuning, std::size_t shown) {
+  std::string text = fmt::format("{}: {}, {} search\n\n{}\n", tuning.plan.sweep.name(),
+                                 tuning.goal.objective == Objective::time
+                                     ? std::string("least time")
+                                     : fmt::format("most {}", unit_of(tuning.goal.objective)),
+                                 tuning.exact ? "exact" : "bounded", count_table(tuning));
+  if (!tuning.ranking.empty())
+    text += fmt::format("{}\nbest: {}\n", ranking_table(tuning, shown),
+                        tuning.plan.manifest.commands[tuning.ranking.front().what.point]);
+  return text + regret_text(tuning);
+}
+
+std::string tune_json(const Tuning& tuning) {
+  const TuneCounts& counts = tuning.counts;
+  Json ranking = Json::array();
+  for (const TunedCandidate& its : tuning.ranking)
+    ranking.push_back(candidate_json(tuning, its));
+  const bool is_known = tuning.regret && std::isfinite(*tuning.regret);
+  const Json json{{"schema_version", kJsonSchemaVersion},
+                  {"experiment", tuning.plan.sweep.name()},
+                  {"folder", tuning.plan.folder.path().string()},
+                  {"objective", name_of(tuning.goal.objective)},
+                  {"unit", unit_of(tuning.goal.objective)},
+                  {"exact", tuning.exact},
+                  {"interrupted", interrupt_requested()},
+                  {"candidates", counts.candidates},
+                  {"refused", counts.refused},
+                  {"beyond_gpus", counts.beyond_gpus},
+                  {"out_of_memory", counts.out_of_memory},
+                  {"pruned", counts.pruned},
+                  {"simulated", counts.simulated},
+                  {"failed", counts.failed},
+                  {"open", counts.open},
+                  {"regret_bound", is_known ? Json(*tuning.regret) : Json()},
+                  {"broken_bounds", tuning.broken_bounds},
+                  {"ranking", std::move(ranking)}};
+  return json.dump(2) + "\n";
+}
+
+}  // namespace c3::app

@@ -1,0 +1,64 @@
+#pragma once
+/// The best of the candidates of an experiment file, and how it was found.
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/sweep/sweep_plan.hpp"
+#include "app/tune_candidates.hpp"
+#include "configs/tune_reader.hpp"
+
+namespace c3::inline app {
+
+struct TuneRequest {
+  SweepRequest sweep;     ///< without a folder: out/<experiment>_tune
+  int jobs = 0;           ///< 0: as many as cores
+  int whole_steps = 0;    ///< 0: as the file says
+  std::size_t shown = 5;  ///< best candidates in a table
+  bool exact = false;
+  bool json = false;
+  bool quiet = false;
+};
+
+/// A candidate that was simulated.
+struct TunedCandidate {
+  TuneCandidate what;
+  std::string strategy;  ///< its fastest
+  Seconds time;          ///< under that, median over seeds and draws
+  double cost = 0.0;     ///< by the objective
+};
+
+/// How many candidates went where. All of them add up to `candidates`.
+struct TuneCounts {
+  std::size_t candidates = 0;
+  std::size_t refused = 0;      ///< break a rule
+  std::size_t beyond_gpus = 0;  ///< need more GPUs than are allowed
+  std::size_t out_of_memory = 0;
+  std::size_t pruned = 0;  ///< cannot be better than the best, by their bounds
+  std::size_t simulated = 0;
+  std::size_t failed = 0;  ///< in their simulation
+  std::size_t open = 0;    ///< may be better than the best
+};
+
+struct Tuning {
+  SweepPlan plan;
+  TuneGoal goal;
+  bool exact = false;
+  TuneCounts counts = {};
+  std::vector<TunedCandidate> ranking = {};     ///< the best first
+  std::optional<double> regret = std::nullopt;  ///< see BoundedSearch::regret
+  std::size_t broken_bounds = 0;                ///< see BoundedSearch::broken_bounds
+  std::optional<std::string> first_refused = std::nullopt, first_failed = std::nullopt;  ///< why
+};
+
+/// Searches until the best is found, whole steps are spent or a stop is requested, and keeps every simulated
+/// candidate in the folder of the request, whence a later search takes it. \throws ConfigError, UsageError,
+/// IoError; InterruptedError before the first candidate is simulated
+Tuning tune(const TuneRequest& request);
+
+std::string tune_text(const Tuning& tuning, std::size_t shown);
+std::string tune_json(const Tuning& tuning);
+
+}  // namespace c3::app

@@ -1,0 +1,173 @@
+"""c3sim tune: the best of a space that is small enough to simulate whole, with its regret, and what it says of the rest."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+import unittest
+
+import h5py
+from command import COMMAND, ScratchTest, c3sim
+
+# Four layers of LLaMA 3 8B on 2 nodes of 8 A100; some layouts break a rule, some do not fit.
+SPACE = """\
+schema = 1
+system = "a100-sxm-80gb-8"
+nodes = 2
+fabric = "ib-hdr"
+[gpu]
+hbm_size = "22 GB"
+[model]
+use = "llama-3-8b"
+dtype = "bf16"
+layers = 4
+[framework]
+overlaps_gradients = true
+[training]
+framework = "megatron-core"
+sequence = 2048
+micro_batch = 1
+global_batch = 64
+sharding = "zero1"
+[strategy.default]
+[measure]
+alone = false
+loss_split = false
+kernel_grain = "fluid"
+[tune]
+objective = "tokens_per_s"
+whole_steps = 3
+[[sweep.zip]]
+"training.tensor_parallel" = [1, 2, 4]
+"training.sequence_parallel" = [false, true, true]
+[sweep.product]
+"training.pipeline" = [1, 2, 3]
+"training.micro_batch" = [1, 2, 16]
+"""
+POINTS = 3 * 3 * 3
+
+PAIR = """\
+schema = 1
+system = "mi300x-8"
+[[stream]]
+name = "compute"
+run = [{ gemm = { m = 4096, n = 4096, k = 4096, dtype = "bf16" } }]
+[[stream]]
+name = "comm"
+run = [{ all_gather = "8 MiB" }]
+[strategy.together]
+[strategy.partitioned]
+comm.cus = 8
+[measure]
+seeds = 1
+[tune.product]
+"strategy.partitioned.comm.cus" = [8, 16, 32, 64]
+"""
+
+
+class Tune(ScratchTest):
+    def setUp(self):
+        super().setUp()
+        self.file = self.folder / "space.toml"
+        self.file.write_text(SPACE)
+
+    def tune(self, *arguments, folder="out", code=0, file=None):
+        done = c3sim("-q", "tune", file or self.file, "-o", self.folder / folder, "-j", "2", "--json", *arguments)
+        self.assertEqual(done.returncode, code, done.stderr)
+        found = json.loads(done.stdout)
+        ways = ("refused", "beyond_gpus", "out_of_memory", "pruned", "simulated", "failed", "open")
+        self.assertEqual(sum(found[way] for way in ways), found["candidates"])
+        return found
+
+    def every_rate(self):
+        """Tokens a second of every point that runs, by its id: all of them simulated."""
+        self.assertIn(c3sim("-q", "sweep", self.file, "-o", self.folder / "all", "-j", "2").returncode, (0, 5))
+        c3sim("-q", "merge", self.folder / "all")
+        points = h5py.File(self.folder / "all.h5")["points"]
+        statuses = list(points["status"].asstr()[:])
+        rates = dict(zip(points["id"].asstr()[:], points["default.tokens_per_second"][:]))
+        return {its: rate for its, rate in rates.items() if rate > 0}, statuses
+
+    def test_an_exact_search_finds_what_simulating_everything_finds_and_a_short_one_is_within_its_regret(self):
+        rates, statuses = self.every_rate()
+        best = max(rates.values())
+        exact = self.tune("--exact")
+        self.assertEqual(exact["candidates"], POINTS)
+        self.assertEqual((exact["refused"], exact["out_of_memory"]), (statuses.count("failed"), statuses.count("out_of_memory")))
+        self.assertGreater(min(exact["refused"], exact["out_of_memory"], exact["pruned"]), 0)
+        self.assertEqual((exact["open"], exact["regret_bound"], exact["broken_bounds"]), (0, 0, 0))
+        self.assertAlmostEqual(exact["ranking"][0]["value"] / best, 1, delta=1e-9)
+        for each in exact["ranking"]:
+            self.assertAlmostEqual(each["value"] / rates[each["id"]], 1, delta=1e-9)
+            self.assertLess(each["bound_us"], each["time_us"])
+            self.assertGreater(each["bound_us"], 0.4 * each["time_us"])
+        short = self.tune("--whole-steps", "1", folder="short")
+        self.assertEqual(short["simulated"], 1)
+        self.assertGreater(short["open"], 0)
+        self.assertGreaterEqual(short["ranking"][0]["value"] * (1 + short["regret_bound"]), best)
+        # The next two take up what is there.
+        more = self.tune(folder="short")
+        self.assertEqual(more["simulated"], 3)
+        self.assertLessEqual(more["regret_bound"], short["regret_bound"])
+        self.assertLessEqual({short["ranking"][0]["id"]}, {each["id"] for each in more["ranking"]})
+
+    def test_the_winner_s_settings_make_its_run(self):
+        best = self.tune()["ranking"][0]
+        words = [word for key in best["sets"] for word in ("--set", key)]
+        run = c3sim("-q", "run", self.file, "--json", "-o", self.folder / "run.h5", *words)
+        self.assertAlmostEqual(json.loads(run.stdout)["strategies"][0]["time_us"] / best["time_us"], 1, delta=1e-9)
+        self.assertEqual([f"{key}={value}" for key, value in best["values"].items()], best["sets"])
+        self.assertTrue(best["command"].startswith("c3sim run "))
+
+    def test_strategies_compete_and_objectives_and_limits_hold(self):
+        self.file.write_text(PAIR)
+        found = self.tune("--exact")
+        self.assertEqual(found["regret_bound"], 0)
+        self.assertIn(found["ranking"][0]["strategy"], ("together", "partitioned"))
+        self.assertEqual((found["unit"], found["ranking"][0]["tokens"]), ("s", None))
+        self.assertAlmostEqual(found["ranking"][0]["value"], found["ranking"][0]["time_us"] * 1e-6, delta=1e-12)
+        none = c3sim("-q", "tune", self.file, "-o", self.folder / "few", "--set", "tune.most_gpus=4")
+        self.assertEqual(none.returncode, 4)
+        self.assertRegex(none.stdout, r"\nneed more than 4 GPUs +4\n")
+        self.assertRegex(none.stderr, "no candidate can run")
+        self.assert_one_line(c3sim("tune", self.file, "-o", self.folder / "tokens", "--set", 'tune.objective="tokens_per_s"'), 3,
+                             r"^--set:1:1: tune\.objective: 'tokens_per_s' requires a training step")
+
+    def test_the_table_says_what_became_of_all_and_what_is_best(self):
+        text = c3sim("-q", "tune", self.file, "-o", self.folder / "out", "--top", "2").stdout
+        self.assertTrue(text.startswith("space: most tokens/s, bounded search\n"))
+        numbers = dict(re.findall(r"^(break a rule|do not fit in memory|pruned by their bound|simulated|not simulated, may be better|all) +(\d+)$", text, re.M))
+        self.assertEqual(sum(map(int, numbers.values())), 2 * POINTS)
+        self.assertEqual(len(re.findall(r"^[12] +\S", text, re.M)), 2)
+        self.assertRegex(text, r"\nbest: c3sim run .+ --set training\.tensor_parallel=\d")
+        self.assertRegex(text, r"\nregret: (at most [\d.]+ % above|none)")
+
+    def test_an_interrupted_search_keeps_the_best_so_far_and_goes_on(self):
+        slow = self.folder / "slow.toml"
+        slow.write_text(SPACE.replace("layers = 4", "layers = 8") .replace('kernel_grain = "fluid"', 'estimate = "none"'))
+        arguments = [COMMAND, "-q", "tune", slow, "-o", self.folder / "out", "-j", "1", "--exact", "--json"]
+        running = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        points = self.folder / "out/points"
+        while running.poll() is None and not (points.exists() and any(points.iterdir())):
+            time.sleep(0.01)
+        os.kill(running.pid, signal.SIGINT)
+        out, said = running.communicate(timeout=60)
+        self.assertEqual(running.returncode, 130, said)
+        self.assertIn("repeat the command to continue", said)
+        found = json.loads(out)
+        self.assertTrue(found["interrupted"])
+        self.assertGreaterEqual(found["simulated"], 1)
+        self.assertEqual(found["ranking"][0]["value"], max(each["value"] for each in found["ranking"]))
+
+    def test_what_is_wrong_is_said(self):
+        self.assert_one_line(c3sim("tune"), 2, "FILE is required")
+        self.assert_one_line(c3sim("tune", self.file, "--whole-steps", "0"), 2, "--whole-steps")
+        self.assert_one_line(c3sim("tune", self.file, "--set", "tune.objectve=1"), 3, "did you mean 'objective'")
+        self.file.write_text("schema = 1\n")
+        self.assert_one_line(c3sim("tune", self.file), 3, r"space\.toml:1:1: tune: is missing: what may vary")
+
+
+if __name__ == "__main__":
+    unittest.main()

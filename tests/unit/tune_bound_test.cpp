@@ -1,0 +1,204 @@
+// The model's lower bound of a run: sums and pipelines by hand, and steps that are simulated.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "tests/support/governed_gpu.hpp"
+#include "tests/support/near.hpp"
+#include "tests/support/print_units.hpp"
+#include "tests/unit/training_experiments.hpp"
+#include "tests/unit/training_pipelines.hpp"
+#include "tests/unit/training_setups.hpp"
+#include "tests/unit/workloads_pair.hpp"
+#include "workloads/analysis/lower_bound.hpp"
+#include "workloads/analysis/steady_state.hpp"
+#include "workloads/program/program_builder.hpp"
+#include "workloads/tune/linked_ranks.hpp"
+#include "workloads/tune/model_bound.hpp"
+#include "workloads/tune/power_bound.hpp"
+
+using namespace c3;
+using namespace c3::test;
+using namespace c3::literals;
+
+namespace {
+
+constexpr Seconds kForward{2e-3}, kBackward{4e-3};
+const Message kToNext{1, Bytes{1.0}, true}, kFromLast{-1, Bytes{1.0}, false};
+const Message kToLast{-1, Bytes{1.0}, true}, kFromNext{1, Bytes{1.0}, false};
+
+Experiment on_gpus(Program program, int ranks) {
+  Experiment experiment;
+  experiment.cluster = mi300x_like_cluster(ranks);
+  experiment.program = std::move(program);
+  return experiment;
+}
+
+/// All forward passes, then all backward passes, on a rank a stage.
+Program all_forward_first(int stages, int micro_batches) {
+  ProgramBuilder builder;
+  const CommunicatorId over = builder.communicator("pp", {.size = stages, .stride = 1});
+  for (int stage = 0; stage < stages; ++stage) {
+    builder.begin_script({stage}, "stage " + std::to_string(stage));
+    const auto stream = builder.stream("compute");
+    const bool is_first = stage == 0, is_last = stage == stages - 1;
+    for (int i = 0; i < micro_batches; ++i) {
+      if (!is_first) builder.exchange(stream, "from last", {over, {kFromLast}});
+      builder.timed(stream, "forward", {.duration = kForward, .read = {}, .written = {}});
+      if (!is_last) builder.exchange(stream, "to next", {over, {kToNext}});
+    }
+    for (int i = 0; i < micro_batches; ++i) {
+      if (!is_last) builder.exchange(stream, "from next", {over, {kFromNext}});
+      builder.timed(stream, "backward", {.duration = kBackward, .read = {}, .written = {}});
+      if (!is_first) builder.exchange(stream, "to last", {over, {kToLast}});
+    }
+  }
+  return builder.take(stages);
+}
+
+Seconds simulated(const Experiment& experiment) { return run_step(experiment, in_order(), {}).time; }
+
+}  // namespace
+
+TEST_CASE("operations follow their stream and events, and communication takes no time") {
+  // compute: 3 ms, record, 4 ms. other: wait, an all-reduce, 6 ms. The longer is 3 + 6 ms.
+  ProgramBuilder builder;
+  const auto compute = builder.stream("compute"), other = builder.stream("other");
+  const EventId ready = builder.event("ready");
+  builder.timed(compute, "a", {.duration = 3.0_ms, .read = {}, .written = {}});
+  builder.record(compute, ready);
+  builder.timed(compute, "b", {.duration = 4.0_ms, .read = {}, .written = {}});
+  builder.wait(other, ready);
+  builder.collective(other, "x", {.kind = CollectiveKind::all_reduce, .bytes = Bytes{1e6}});
+  builder.timed(other, "c", {.duration = 6.0_ms, .read = {}, .written = {}});
+  const Experiment experiment = on_gpus(builder.take(), 4);
+  CHECK(model_bound(experiment, in_order()).value == near(9e-3));
+  // One stream after the other: 3 + 4 + 6 ms.
+  Strategy serial = in_order();
+  serial.serial = true;
+  CHECK(model_bound(experiment, serial).value == near(13e-3));
+}
+
+TEST_CASE("a pipeline's bubble is in the bound: one pass of each kind for every stage but the last") {
+  for (const int stages : {2, 4}) {
+    for (const int micro_batches : {1, 3}) {
+      const Experiment experiment = on_gpus(all_forward_first(stages, micro_batches), stages);
+      const double passes = micro_batches + stages - 1;
+      CHECK(model_bound(experiment, in_order()).value == near(passes * (kForward + kBackward).value));
+    }
+  }
+}
+
+TEST_CASE("ranks are linked by what they receive, and no more of them than asked for") {
+  const Program program = all_forward_first(4, 1);
+  CHECK(linked_ranks(program, 0, 16) == std::vector<int>{0, 1, 2, 3});
+  CHECK(linked_ranks(program, 0, 2) == std::vector<int>{0, 1});
+  // Of two stages alone: what the second hears from the third is not waited for.
+  const std::vector<std::vector<std::vector<Seconds>>> lasts = [&] {
+    std::vector<std::vector<std::vector<Seconds>>> all;
+    for (const Script& script : program.scripts) {
+      std::vector<Seconds>& its = all.emplace_back().emplace_back();
+      for (const Operation& operation : script.streams.front()) {
+        const auto* timed = std::get_if<TimedKernel>(&operation.work);
+        its.push_back(timed == nullptr ? Seconds{} : timed->duration);
+      }
+    }
+    return all;
+  }();
+  CHECK(linked_time(program, {0, 1}, lasts).value == near(2 * (kForward + kBackward).value));
+  CHECK(linked_time(program, {0, 1, 2, 3}, lasts).value == near(4 * (kForward + kBackward).value));
+}
+
+TEST_CASE("ranks that wait for one another in a circle end the bound, not the search") {
+  ProgramBuilder builder;
+  const auto stream = builder.stream("s");
+  const CommunicatorId over = builder.communicator("ring", {.size = 2, .stride = 1});
+  builder.timed(stream, "a", {.duration = 1.0_ms, .read = {}, .written = {}});
+  builder.exchange(stream, "hear", {over, {kFromLast}});
+  builder.exchange(stream, "say", {over, {kToNext}});
+  builder.timed(stream, "b", {.duration = 1.0_ms, .read = {}, .written = {}});
+  const Program program = builder.take(2);
+  CHECK(linked_time(program, linked_ranks(program, 0, 8), {{{1.0_ms, {}, {}, 1.0_ms}}}).value == near(1e-3));
+}
+
+TEST_CASE("no simulated step is faster than its bound, which has most of it and more than hardware's") {
+  const std::vector<Experiment> steps = {
+      fluid_step(gpt_setup(), 1, true),
+      fluid_step(llama_setup(4), 4, true),
+      fluid_step(pipelined(llama_setup(4), 2, 4), 4, true),
+      fluid_step(pipelined(llama_setup(4), 2, 4, ScheduleKind::gpipe), 2, true),
+      fluid_step(pipelined(llama_setup(8), 2, 4, ScheduleKind::interleaved), 2, true),
+      fluid_step(pipelined(llama_setup(8), 2, 4, ScheduleKind::zb_h1), 2, true)};
+  for (const Experiment& step : steps) {
+    const Seconds bound = model_bound(step, in_order()), time = simulated(step);
+    CAPTURE(bound / time);
+    CHECK(bound <= time);
+    CHECK(bound > lower_bound(step).together());
+    CHECK(bound > 0.4 * time);
+  }
+}
+
+TEST_CASE("cohorts may be faster than their closed form, so that their bound is lower") {
+  Experiment step = fluid_step(gpt_setup(), 1, true);
+  const Seconds exact = model_bound(step, in_order());
+  step.measure.kernel_grain = step.measure.vector_grain = KernelGrain::cohort;
+  CHECK(model_bound(step, in_order()).value == near((1.0 - kCohortMargin) * exact.value));
+  CHECK(model_bound(step, in_order()) <= simulated(step));
+}
+
+TEST_CASE("kernels of a fused collective store less than alone: only the bound of hardware holds") {
+  const Experiment experiment = pair(gemm_of_tiles(24, 19, 1 << 18));
+  Strategy fused = in_order();
+  fused.streams["fsdp"].backend = Backend::fused;
+  CHECK(model_bound(experiment, fused) == lower_bound(experiment, fused).together());
+  CHECK(model_bound(experiment, in_order()) > lower_bound(experiment, in_order()).together());
+}
+
+TEST_CASE(
+    "a stream of one product that exceeds the power limit is as slow as the closed form of a sustained one") {
+  const GpuSpec gpu = governed_gpu();
+  // 1,300 W at boost: the energy of its products in 1 s beside 100 W idle.
+  const PowerLoad load{Seconds{1.0}, Joules{1200.0}};
+  const Seconds slowed{std::sqrt(1300.0 / ((1.0 + kPowerMargin) * 600.0))};
+  CHECK(power_bound(gpu, {load}, {}).value == near(slowed.value));
+  CHECK(power_bound(gpu, {load, load, load}, {}).value == near(3.0 * slowed.value));
+  // 400 W: below the limit, at boost clock. So are 1,300 W for a third of the time.
+  CHECK(power_bound(gpu, {{Seconds{1.0}, Joules{300.0}}}, Seconds{0.5}).value == near(1.5));
+  CHECK(power_bound(gpu, {load}, Seconds{2.0}).value == near(3.0));
+  CHECK(power_bound(gpu, {}, Seconds{2.0}).value == near(2.0));
+}
+
+TEST_CASE("of loads and pauses no clock does better than the power bound") {
+  const GpuSpec gpu = governed_gpu();
+  const std::vector<PowerLoad> loads = {{Seconds{1.0}, Joules{1200.0}}, {Seconds{0.5}, Joules{200.0}}};
+  const double bound = power_bound(gpu, loads, Seconds{0.2}).value;
+  double least = 1e9;
+  for (double first = 0.3; first <= 1.0; first += 0.001) {
+    for (double second = 0.3; second <= 1.0; second += 0.01) {
+      const double time = 1.0 / first + 0.5 / second + 0.2;
+      const double energy = 1300.0 * first * first * (1.0 / first) + 500.0 * second * second * (0.5 / second);
+      if (energy <= (1.0 + kPowerMargin) * 600.0 * time) least = std::min(least, time);
+    }
+  }
+  CHECK(bound <= least);
+  CHECK(bound > 0.97 * least);
+}
+
+TEST_CASE("a hot step is bound by its power, and no faster when it is simulated") {
+  Experiment step = fluid_step(gpt_setup(), 1, true);
+  const Seconds cool = model_bound(step, in_order());
+  step.cluster.gpu.governor = round_governor();
+  step.cluster.gpu.governor.limit = step.cluster.gpu.governor.board = Watts{200};
+  step.cluster.gpu.governor.flop_pj = 400.0;  // of products that are too small for a GPU
+  step.cluster.gpu.governor.burst = 100.0;
+  step.cluster.gpu.governor.averaging = 1.0_ms;
+  const Seconds hot = model_bound(step, in_order());
+  CHECK(hot > cool);
+  CHECK(hot <= simulated(step));
+  step.cluster.gpu.governor.state = ClockState::burst;
+  CHECK(model_bound(step, in_order()) < hot);
+}
