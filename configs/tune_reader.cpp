@@ -87,6 +87,8 @@ void declare_tune(Section& root) {
   read_goal(tune);
   tune.explain(kTuneKeys);
   declare_varied(tune);
+  for (const char* key : {"product", "zip", "set", "where"})
+    tune.explain(key, "as in [sweep]");
 }
 
 }  // namespace c3::configs

@@ -143,6 +143,25 @@ TEST_CASE("ZB-V has no bubble where all passes take equally long, and keeps p mi
   }
 }
 
+TEST_CASE("DualPipe runs a forward and a backward pass in turns wherever it has both") {
+  const PipelineShape shape{.stages = 4, .micro_batches = 12};
+  const PipelineSchedule schedule = make_schedule(ScheduleKind::dualpipe, shape);
+  for (int stage = 0; stage < shape.stages; ++stage) {
+    const auto& tasks = schedule.tasks[static_cast<std::size_t>(stage)];
+    const int from_end = std::min(stage, shape.stages - 1 - stage);
+    // DeepSeek's dualpipe.py, steps 4 and 5: two pairs a micro-batch of a half, and one for each stage inwards.
+    const int pairs =
+        2 * (shape.micro_batches / 2 - shape.stages + from_end + 1) + shape.stages / 2 - 1 - from_end;
+    CHECK(std::ranges::count(tasks, true, &PipelineTask::with_before) == pairs);
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+      if (!tasks[i].with_before) continue;
+      CHECK(tasks[i].pass == PipelinePass::backward);
+      CHECK(tasks[i - 1].pass == PipelinePass::forward);
+      CHECK(tasks[i - 1].chunk != tasks[i].chunk);
+    }
+  }
+}
+
 // arXiv 2412.19437, table 2, counts a forward and a backward pass as one that takes F + B + W: then each of
 // p / 2 - 1 stages waits as long as F + B + W and a backward pass more, less three W. In turn, the forward pass
 // that the other end waits for is there before the backward pass beside it has run.

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <tuple>
 #include <utility>
+#include <variant>
 
 #include "gpu/kernels/operator_table.hpp"
 #include "tests/support/near.hpp"
@@ -56,13 +58,39 @@ OperationPlace place_of(const WrittenStep& step, const std::string& stream, cons
   return {};
 }
 
-/// How often each kernel and collective runs.
+/// How often each kernel, collective and copy runs, on whatever stream.
 std::map<std::string, int> work_of(const WrittenStep& step) {
   std::map<std::string, int> counts;
-  for (const std::string& stream : step.program.streams)
-    for (const Placed& placed : named(step, stream, ""))
-      ++counts[placed.name];
+  for_each_operation(step.program.scripts.front(), [&](const Operation& operation) {
+    const bool is_event = std::holds_alternative<RecordEvent>(operation.work) ||
+                          std::holds_alternative<WaitEvent>(operation.work);
+    if (!is_event) ++counts[step.program.name_of(operation)];
+  });
   return counts;
+}
+
+/// How often a stage's kernels wait for messages.
+int waits_for_messages(const WrittenStep& step, std::size_t stage) {
+  std::set<EventId> of_messages;
+  for (const std::string& stream : step.program.streams) {
+    if (!stream.starts_with("pipeline")) continue;
+    for (const Operation& operation : stream_of(step, stage, stream))
+      if (const auto* const record = std::get_if<RecordEvent>(&operation.work))
+        of_messages.insert(record->event);
+  }
+  int waits = 0;
+  for (const Operation& operation : stream_of(step, stage, "compute")) {
+    const auto* const wait = std::get_if<WaitEvent>(&operation.work);
+    if (wait != nullptr && of_messages.contains(wait->event)) ++waits;
+  }
+  return waits;
+}
+
+Bytes held_by_optimizer(const TrainingSetup& setup) {
+  const auto stages = memory_of_stages(fluid_step(setup, kTurnRanks, true));
+  const auto moment = std::ranges::find(stages.front().moments, "optimizer", &MemoryMoment::name);
+  REQUIRE(moment != stages.front().moments.end());
+  return moment->bytes;
 }
 
 std::string refusal_of(const TrainingSetup& setup, int ranks = kTurnRanks) {
@@ -141,7 +169,21 @@ TEST_CASE("in turns the same work is done, with more memory, but not with a micr
     const Bytes half = whole.facts.memory.bytes - training_step(fewer, kTurnRanks).facts.memory.bytes;
     CHECK(more > Bytes{});
     CHECK(more < 2.0 * half);
+    CHECK(held_by_optimizer(setup) == held_by_optimizer(one_after_another(setup)));
   }
+}
+
+TEST_CASE("in turns weights are cast, and layers are offloaded, as often") {
+  TrainingSetup setup = in_turns();
+  const auto recipe =
+      std::ranges::find_if(kPrecisionRecipes, [](PrecisionRecipe its) { return its->dtype.has_value(); });
+  setup.precision.recipe = *recipe;
+  CHECK(work_of(training_step(setup, kTurnRanks)) ==
+        work_of(training_step(one_after_another(setup), kTurnRanks)));
+  setup = in_turns();
+  setup.offload.layers = 2;
+  CHECK(work_of(training_step(setup, kTurnRanks)) ==
+        work_of(training_step(one_after_another(setup), kTurnRanks)));
 }
 
 TEST_CASE(
@@ -180,7 +222,10 @@ TEST_CASE("no stage waits for another for ever") {
         if (broken_pipeline_rule(setup, 4 * stages)) continue;
         const WrittenStep step = training_step(setup, 4 * stages);
         CHECK(waiting_cycle(step.program, Strategy{}, 4 * stages, nullptr).empty());
-        CHECK(step.facts.model_flops == training_step(one_after_another(setup), 4 * stages).facts.model_flops);
+        const WrittenStep whole = training_step(one_after_another(setup), 4 * stages);
+        CHECK(step.facts.model_flops == whole.facts.model_flops);
+        if (messages == PipelineMessages::overlapped)
+          CHECK(waits_for_messages(step, 0) == waits_for_messages(whole, 0));
       }
     }
   }

@@ -80,7 +80,7 @@ TEST_CASE("fewer of the same collectives are taken over, others are made anew an
   RunSetup shared;
   shared.schedules = std::make_shared<SharedSchedules>();
   const Experiment long_one = reducing({small, large, small, large}), short_one = reducing({small, large}),
-                   other = reducing({large, small}), less = reducing({small});
+                   other = reducing({small, Bytes{3e8}}), less = reducing({small});
   for (const Experiment* experiment : {&long_one, &short_one, &other, &short_one, &less, &long_one}) {
     check_equal(run_once(*experiment, kStrategy, shared), run_once(*experiment, kStrategy, {}));
     const auto kept = kept_for(*experiment, shared);
@@ -97,6 +97,11 @@ TEST_CASE("what was made for another cluster, or other classes of ranks, is not 
   REQUIRE(kept_for(experiment, shared));
   CHECK(shared.schedules->take(kKind, experiment.cluster, RankPartition::each(16)) == nullptr);
   CHECK(!kept_for(experiment, shared));  // what does not fit is let go of
+  run_once(experiment, kStrategy, shared);
+  SharedSchedules::Kind of_collectives = kKind;
+  of_collectives.filter = OperationFilter::collectives;
+  CHECK(shared.schedules->take(of_collectives, experiment.cluster, simulated_ranks(experiment, kStrategy)) ==
+        nullptr);
   run_once(experiment, kStrategy, shared);
   experiment.cluster.node.link.one_way = experiment.cluster.node.link.one_way * 0.5;
   CHECK(!kept_for(experiment, shared));
