@@ -19,11 +19,17 @@ StudyOutcome reproduce_one_gpu(const StudyInput& input, const PublishedFigures& 
   const LevelsPart levels(study_file(kName, "levels.csv"));
   const CopiesPart copies(study_file(kName, "engines.csv"));
   StepsPart steps(study_file(kName, "steps.csv"));
+  BesideBlocksPart beside(study_file(kName, "beside.csv"));
+  StreamsPart streams(study_file(kName, "equal.csv"), study_file(kName, "mixed.csv"),
+                      study_file(kName, "parts.csv"));
   SimulationJobs jobs;
   steps.plan(jobs);
+  beside.plan(jobs);
+  streams.plan(jobs);
   run_simulations(jobs, progress, input.processes);
   StudyOutcome outcome{.report = {alone.section(published), parts.section(published), levels.section(published),
-                                  copies.section(published)}};
+                                  copies.section(published), beside.section(published),
+                                  streams.section(published)}};
   std::ranges::move(steps.sections(published), std::back_inserter(outcome.report));
   return outcome;
 }

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "configs/experiment_reader.hpp"
@@ -89,6 +90,52 @@ class CopiesPart {
     Operator op;
     double slower = 1.0;  ///< the kernel's time over that alone
     BytesPerSecond copied;
+  };
+  std::vector<Row> rows_;
+};
+
+/// Kernels beside work groups that copy HBM to HBM on SMs of their own.
+class BesideBlocksPart {
+ public:
+  /// \param file of columns gpu, kernel, blocks, alone_ms, together_ms, copy_alone_gb_s, copy_together_gb_s and
+  /// those of operator_in. \throws ConfigError, IoError
+  explicit BesideBlocksPart(const std::filesystem::path& file);
+
+  void plan(SimulationJobs& jobs);
+  StudySection section(const PublishedFigures& published) const;
+
+ private:
+  struct Row {
+    std::string gpu, kernel;
+    int blocks = 0;  ///< that copy, on an SM each
+    Operator op;
+    BytesPerSecond copy_alone;
+    double slower = 1.0;  ///< the kernel's time over that alone, on the same SMs
+    double copied = 1.0;  ///< the copies' rate over that alone
+    double slower_here = 0.0, copied_here = 0.0;
+  };
+  std::vector<Row> rows_;
+};
+
+/// Kernels beside kernels on streams that share all SMs.
+class StreamsPart {
+ public:
+  /// \param equal of columns gpu, m, n, k, degree, each, serial_ms, at_once_ms
+  /// \param mixed of columns gpu, first, second (as in "add 16384 8192 x 4"), serial_ms, at_once_ms
+  /// \param kernels of a column kernel and those of operator_in: what `mixed` names
+  /// \throws ConfigError, IoError
+  StreamsPart(const std::filesystem::path& equal, const std::filesystem::path& mixed,
+              const std::filesystem::path& kernels);
+
+  void plan(SimulationJobs& jobs);
+  StudySection section(const PublishedFigures& published) const;
+
+ private:
+  struct Row {
+    std::string gpu, group;
+    std::vector<std::pair<Operator, int>> lists;  ///< of each stream: a kernel, and how often it runs
+    double gain = 1.0;                            ///< time one after another over that at once
+    double gain_here = 0.0;
   };
   std::vector<Row> rows_;
 };

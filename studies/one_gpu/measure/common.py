@@ -103,13 +103,13 @@ copy_until(const uint4* from, uint4* to, unsigned long long elements, volatile i
   const unsigned long long step = 512ull * 4;
   unsigned long long rounds = 0, now = begin, at = 0;
   while (true) {
-    uint4 v[4];
+    uint4 v[4] = {};
     #pragma unroll
-    for (int i = 0; i < 4; ++i) v[i] = __ldcs(f + at + threadIdx.x + 512 * i);
+    for (int i = 0; i < 4; ++i) if (READS) v[i] = LOAD(f + at + threadIdx.x + 512 * i);
     #pragma unroll
-    for (int i = 0; i < 4; ++i) __stcs(t + at + threadIdx.x + 512 * i, v[i]);
+    for (int i = 0; i < 4; ++i) if (WRITES || v[i].x == 77) STORE(t + at + threadIdx.x + 512 * i, v[i]);
     at += step;
-    if (at + step > share) at = 0;
+    if (at + step > (RESIDENT ? 2 * step : share)) at = 0;
     if ((++rounds & 63) == 0) {
       __shared__ int ends;
       __syncthreads();
@@ -130,13 +130,24 @@ copy_until(const uint4* from, uint4* to, unsigned long long elements, volatile i
 """
 
 
+# What blocks do until they are stopped: copy past the caches or through them, only read, only write, or read the same
+# 64 KiB each again and again, which the L2 holds.
+WAYS = {
+    "copy": "-DREADS=1 -DWRITES=1 -DRESIDENT=0 -DLOAD=__ldcs -DSTORE=__stcs",
+    "copy_cached": "-DREADS=1 -DWRITES=1 -DRESIDENT=0 -DLOAD=__ldcg -DSTORE=__stcg",
+    "read": "-DREADS=1 -DWRITES=0 -DRESIDENT=0 -DLOAD=__ldcs -DSTORE=__stcs",
+    "write": "-DREADS=0 -DWRITES=1 -DRESIDENT=0 -DLOAD=__ldcs -DSTORE=__stcs",
+    "read_l2": "-DREADS=1 -DWRITES=0 -DRESIDENT=1 -DLOAD=__ldcg -DSTORE=__stcg",
+}
+
+
 class Copies:
     """Blocks of 512 threads that copy HBM to HBM, 32 KiB in flight each, until they are stopped: as channels do."""
 
-    def __init__(self, limit_ms=60.0):
+    def __init__(self, limit_ms=60.0, way="copy"):
         import cupy
         self.cupy = cupy
-        self.kernel = cupy.RawKernel(COPY, "copy_until", options=("--std=c++17",))
+        self.kernel = cupy.RawKernel(COPY, "copy_until", options=("--std=c++17", *WAYS[way].split()))
         self.elements = (1 << 30) // 16
         self.source = cupy.ones(1 << 30, dtype=cupy.uint8)
         self.target = cupy.empty(1 << 30, dtype=cupy.uint8)
