@@ -1,4 +1,5 @@
-// Kernels beside work groups that copy HBM to HBM on SMs of their own, as a collective's channels do.
+// Kernels beside blocks on SMs of their own that copy HBM to HBM, as a collective's channels do, or only read,
+// only write, or read what the L2 holds.
 
 #include <fmt/format.h>
 
@@ -22,57 +23,69 @@ namespace {
 
 using namespace literals;
 
-constexpr std::string_view kWhat = "of a kernel measured beside copying work groups";
+constexpr std::string_view kWhat = "of a kernel measured beside blocks";
+constexpr std::array<std::string_view, 5> kWays = {"copy", "copy_cached", "read", "write", "read_l2"};
+constexpr std::size_t kCopy = 0, kRead = 2, kWrite = 3, kReadL2 = 4;
 constexpr std::int64_t kMostBlocks = 1024;
 /// What one block of measure/common.py's COPY has in flight: 512 threads with 4 loads of 16 bytes.
 constexpr Bytes kInFlight{32.0 * 1024.0};
-constexpr Bytes kPiece{256.0 * 1024.0};  // of the copy, read and then written
-// Of the kernel's time alone: a copy that ends before it does, and one that does not, however slow it gets.
+constexpr Bytes kPiece{256.0 * 1024.0};
+// Of the kernel's time alone: blocks that end before it does, and blocks that do not, however slow it gets.
 constexpr double kShort = 0.5, kLong = 4.0;
 // Eight H100's collectives take at most 24 to 32 SMs.
 constexpr int kMostOfCollectives = 32;
+constexpr std::string_view kJudged = "all copies, at most SMs ";
 
-class CopyTraffic final : public TrafficModel {
+class BlockTraffic final : public TrafficModel {
  public:
-  Traffic per_work_group(const CacheState&) const override { return {kPiece, kPiece, kPiece, 1.0}; }
+  explicit BlockTraffic(std::size_t way)
+      : loads_{way == kWrite ? Bytes{} : kPiece, way < kWrite ? kPiece : Bytes{},
+               way < kWrite ? kPiece : Bytes{}, 1.0} {}
+  Traffic per_work_group(const CacheState&) const override { return loads_; }
+
+ private:
+  Traffic loads_;
 };
 
-/// Blocks that fill an SM each, and read and write \p rate together for \p time when they are alone.
-KernelDescription copying(const GpuSpec& gpu, int blocks, BytesPerSecond rate, Seconds time) {
+/// Blocks that fill an SM each, and read, write, or both, \p rate together for \p time when they are alone.
+KernelDescription blocks_that(std::size_t way, const GpuSpec& gpu, int blocks, BytesPerSecond rate,
+                              Seconds time) {
   KernelDescription kernel;
-  kernel.name = "copies";
+  kernel.name = kWays.at(way);
   const double rounds = std::ceil(rate * time / (kPiece * static_cast<double>(blocks)));
   kernel.work_groups = blocks * static_cast<std::int64_t>(rounds);
   kernel.needs = {.lds = gpu.compute.lds_per_cu, .registers = {}, .waves = 16, .computes = false};
   kernel.least_time = kPiece * static_cast<double>(blocks) / rate;
   kernel.clock = gpu.compute.boost_clock;
   kernel.outstanding = kInFlight;
-  kernel.output = kPiece;
-  kernel.traffic = std::make_shared<CopyTraffic>();
+  kernel.output = way < kRead || way == kWrite ? kPiece : Bytes{};
+  kernel.traffic = std::make_shared<BlockTraffic>(way);
   return kernel;
 }
 
-/// A kernel and copies, each on SMs of its own.
+/// A kernel and blocks, each on SMs of its own.
 class Parted {
  public:
-  Parted(const GpuSpec& gpu, const Operator& op, int blocks, BytesPerSecond rate)
+  Parted(const GpuSpec& gpu, const Operator& op, std::size_t way, int blocks, BytesPerSecond rate)
       : gpu_(gpu),
+        way_(way),
         blocks_(blocks),
         rate_(rate),
         kernel_{"kernel", {describe("kernel", op, gpu)}, {blocks, gpu.compute.cus_per_xcd}},
         alone_(run_bare(gpu, {kernel_}).front()) {}
 
   double slowdown() const { return run(kLong).front() / alone_; }
-  /// Of the copies' rate alone.
-  double copied() const { return run_bare(gpu_, {copies(kShort)}).front() / run(kShort).back(); }
+  /// The blocks' rate beside the kernel over that alone.
+  double rate() const { return run_bare(gpu_, {blocks(kShort)}).front() / run(kShort).back(); }
 
  private:
-  BareStream copies(double share) const {
-    return {"copies", {copying(gpu_, blocks_, rate_, alone_ * share)}, {0, blocks_}};
+  BareStream blocks(double share) const {
+    return {"blocks", {blocks_that(way_, gpu_, blocks_, rate_, alone_ * share)}, {0, blocks_}};
   }
-  std::vector<Seconds> run(double share) const { return run_bare(gpu_, {kernel_, copies(share)}); }
+  std::vector<Seconds> run(double share) const { return run_bare(gpu_, {kernel_, blocks(share)}); }
 
   const GpuSpec& gpu_;
+  std::size_t way_;
   int blocks_;
   BytesPerSecond rate_;
   BareStream kernel_;
@@ -81,14 +94,15 @@ class Parted {
 
 }  // namespace
 
-BesideBlocksPart::BesideBlocksPart(const std::filesystem::path& file) {
+BesideBlocksPart::BesideBlocksPart(const std::filesystem::path& file, const NamedKernels& kernels) {
   const HeadedTable table(file);
   for (const HeadedTable::Row& each : table.rows()) {
     const CheckedRow row(table, each, kWhat);
-    rows_.push_back({row.text("gpu"), row.text("kernel"), static_cast<int>(row.whole("blocks", kMostBlocks)),
-                     operator_in(table, each), row.above_0("copy_alone_gb_s") * 1.0_GBps,
+    rows_.push_back({row.text("gpu"), row.text("kernel"), row.one_of("way", kWays),
+                     static_cast<int>(row.whole("blocks", kMostBlocks)), kernels.of(row, "kernel"),
+                     row.above_0("rate_alone_gb_s") * 1.0_GBps,
                      row.above_0("together_ms") / row.above_0("alone_ms"),
-                     row.above_0("copy_together_gb_s") / row.above_0("copy_alone_gb_s")});
+                     row.above_0("rate_together_gb_s") / row.above_0("rate_alone_gb_s")});
   }
 }
 
@@ -98,61 +112,75 @@ void BesideBlocksPart::plan(SimulationJobs& jobs) {
     std::shared_ptr<const GpuSpec>& gpu = gpus[row.gpu];
     if (!gpu) gpu = load_in_bursts(row.gpu);
     jobs.push_back({.run =
-                        [gpu, op = row.op, blocks = row.blocks, rate = row.copy_alone] {
-                          const Parted parted(*gpu, op, blocks, rate);
-                          return SimulatedTime{.values = {parted.slowdown(), parted.copied()}};
+                        [gpu, op = row.op, way = row.way, blocks = row.blocks, rate = row.rate_alone] {
+                          const Parted parted(*gpu, op, way, blocks, rate);
+                          return SimulatedTime{.values = {parted.slowdown(), parted.rate()}};
                         },
                     .take =
                         [&row](const SimulatedTime& taken) {
                           row.slower_here = taken.values.at(0);
-                          row.copied_here = taken.values.at(1);
+                          row.kept_here = taken.values.at(1);
                         }});
   }
 }
 
 StudySection BesideBlocksPart::section(const PublishedFigures& published) const {
   struct Group {
-    Comparison kernels, copies;
-    double measured = 0.0, here = 0.0;
+    Comparison kernels, blocks;
+    double slower = 0.0, slower_here = 0.0, kept = 0.0, kept_here = 0.0;
     int rows = 0;
   };
-  std::map<std::pair<std::string, int>, Group> by_blocks;
-  std::map<std::pair<std::string, std::string>, Group> by_kernel;
-  std::map<std::string, Group> judged;
+  std::map<std::string, Group> groups;
   for (const Row& row : rows_) {
-    const auto add = [&row](Group& group) {
+    const auto add = [&](const std::string& label) {
+      Group& group = groups[fmt::format("{}: {}", row.gpu, label)];
       group.kernels.add({.measured = Seconds{row.slower}, .here = Seconds{row.slower_here}}, {});
-      group.copies.add({.measured = Seconds{row.copied}, .here = Seconds{row.copied_here}}, {});
-      group.measured += row.slower;
-      group.here += row.slower_here;
+      group.blocks.add({.measured = Seconds{row.kept}, .here = Seconds{row.kept_here}}, {});
+      group.slower += row.slower;
+      group.slower_here += row.slower_here;
+      group.kept += row.kept;
+      group.kept_here += row.kept_here;
       ++group.rows;
     };
-    add(by_blocks[{row.gpu, row.blocks}]);
-    add(by_kernel[{row.gpu, row.kernel}]);
-    if (row.blocks <= kMostOfCollectives) add(judged[row.gpu]);
+    add(fmt::format("{}, {:2} SMs", kWays.at(row.way), row.blocks));
+    if (row.way == kCopy) add("copy, " + row.kernel);
+    if (row.way == kCopy && row.blocks <= kMostOfCollectives)
+      add(fmt::format("{}{}", kJudged, kMostOfCollectives));
   }
   StudySection section{
-      .heading =
-          "Beside work groups that copy HBM to HBM on SMs of their own: mean error of the kernel's time "
-          "over that alone",
+      .heading = "Beside blocks on SMs of their own: mean error of the kernel's time over that alone",
       .lines = {},
-      .notes = {"The copies' rate alone is taken as measured; what they and the kernel lose is predicted."},
-      .value = "error"};
-  const auto line = [&](const char* id, const std::string& label, const Group& group) {
-    StudyLine result = group.kernels.line(published.find(id), FigureKind::predicted, label);
-    const StudyLine copies = group.copies.line(published.find("beside.copies"), FigureKind::predicted, {});
-    result.beside = {{"mean slowdown measured", group.measured / group.rows},
-                     {"here", group.here / group.rows},
-                     {"error of copies [%]", copies.figure.simulated.value_or(0.0)}};
-    section.lines.push_back(std::move(result));
-  };
-  for (const auto& [key, group] : by_blocks)
-    line("beside.blocks", fmt::format("{}: {} SMs copy", key.first, key.second), group);
-  for (const auto& [key, group] : by_kernel)
-    line("beside.kernel", fmt::format("{}: {}", key.first, key.second), group);
-  for (const auto& [gpu, group] : judged)
-    line("beside.error", fmt::format("{}: all, at most {} SMs", gpu, kMostOfCollectives), group);
+      .notes =
+          {"slower: the kernel's time beside the blocks over that alone. kept: the blocks' rate beside the "
+           "kernel over that alone, which is taken as measured.",
+           "copy: HBM to HBM, past the caches (copy_cached: through them); read, write: HBM; read_l2: 64 KiB "
+           "each, which the L2 holds."},
+      .value = "error",
+      .decimals = 2};
+  for (const auto& [label, group] : groups) {
+    const bool is_judged = label.find(kJudged) != std::string::npos;
+    StudyLine line = group.kernels.line(published.find(is_judged ? "beside.error" : "beside.group"),
+                                        FigureKind::predicted, label);
+    const StudyLine blocks = group.blocks.line(published.find("beside.blocks"), FigureKind::predicted, {});
+    line.beside = {{"slower [x]", group.slower / group.rows},
+                   {"here [x]", group.slower_here / group.rows},
+                   {"kept [x]", group.kept / group.rows},
+                   {"kept here [x]", group.kept_here / group.rows},
+                   {"error of blocks [%]", blocks.figure.simulated.value_or(0.0)}};
+    section.lines.push_back(std::move(line));
+  }
   return section;
+}
+
+std::string BesideBlocksPart::rows_csv() const {
+  std::string csv;
+  for (const Row& row : rows_) {
+    const std::string what =
+        fmt::format("{},{} beside {} that {}", row.gpu, row.kernel, row.blocks, kWays.at(row.way));
+    csv += fmt::format("{},slower,{:.4g},{:.4g}\n{},kept,{:.4g},{:.4g}\n", what, row.slower, row.slower_here,
+                       what, row.kept, row.kept_here);
+  }
+  return csv;
 }
 
 }  // namespace c3::studies

@@ -80,21 +80,13 @@ class BesideCopies {
 
 }  // namespace
 
-CopiesPart::CopiesPart(const std::filesystem::path& file) {
+CopiesPart::CopiesPart(const std::filesystem::path& file, const NamedKernels& kernels) {
   const HeadedTable table(file);
-  const HeadedTable kernels(study_file("one_gpu", "parts.csv"));
-  std::map<std::string, Operator> shapes;
-  for (const HeadedTable::Row& each : kernels.rows())
-    shapes.try_emplace(CheckedRow(kernels, each, kWhat).text("kernel"), operator_in(kernels, each));
-  std::vector<std::string_view> names;
-  for (const auto& [name, shape] : shapes)
-    names.push_back(name);
   for (const HeadedTable::Row& each : table.rows()) {
     const CheckedRow row(table, each, kWhat);
     const std::size_t way = row.one_of("way", kWays);
     if (way == kWithin) continue;
-    const std::string name(names.at(row.one_of("kernel", names)));
-    rows_.push_back({row.text("gpu"), name, way, shapes.at(name),
+    rows_.push_back({row.text("gpu"), row.text("kernel"), way, kernels.of(row, "kernel"),
                      row.above_0("together_ms") / row.above_0("alone_ms"),
                      row.above_0("copy_together_gb_s") * 1.0_GBps});
   }

@@ -7,11 +7,13 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <sstream>
 #include <string_view>
 #include <utility>
 
 #include "configs/preset_store.hpp"
 #include "gpu/kernels/describe.hpp"
+#include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/kernels/operator_table.hpp"
 #include "gpu/kernels/shape_words.hpp"
 #include "gpu/kernels/stream_times.hpp"
@@ -77,6 +79,29 @@ Operator operator_in(const HeadedTable& table, const HeadedTable::Row& row) {
   } catch (const ShapeError& error) {
     throw table.error(row, row.text, name_of(error.key()), error.what());
   }
+}
+
+NamedKernels::NamedKernels(const std::filesystem::path& file) {
+  const HeadedTable table(file);
+  for (const HeadedTable::Row& each : table.rows())
+    kernels_.try_emplace(CheckedRow(table, each, kWhat).text("kernel"), operator_in(table, each));
+}
+
+std::optional<Operator> NamedKernels::find(const std::string& name) const {
+  std::istringstream words(name);
+  std::string op;
+  GemmShape product;
+  if (words >> op >> product.m >> product.n >> product.k && op == "gemm") return product;
+  const auto found = kernels_.find(name);
+  return found == kernels_.end() ? std::nullopt : std::optional(found->second);
+}
+
+Operator NamedKernels::of(const CheckedRow& row, std::string_view column) const {
+  if (const std::optional<Operator> kernel = find(row.text(column))) return *kernel;
+  std::vector<std::string_view> names;
+  for (const auto& [name, op] : kernels_)
+    names.push_back(name);
+  return kernels_.at(std::string(names.at(row.one_of(column, names))));  // which says what is allowed
 }
 
 KernelsAlonePart::KernelsAlonePart(const std::filesystem::path& file) {

@@ -17,11 +17,11 @@ StudyOutcome reproduce_one_gpu(const StudyInput& input, const PublishedFigures& 
   const KernelsAlonePart alone(study_file(kName, "kernels.csv"));
   const GpuPartsPart parts(study_file(kName, "parts.csv"));
   const LevelsPart levels(study_file(kName, "levels.csv"));
-  const CopiesPart copies(study_file(kName, "engines.csv"));
+  const NamedKernels kernels(study_file(kName, "parts.csv"));
+  const CopiesPart copies(study_file(kName, "engines.csv"), kernels);
   StepsPart steps(study_file(kName, "steps.csv"));
-  BesideBlocksPart beside(study_file(kName, "beside.csv"));
-  StreamsPart streams(study_file(kName, "equal.csv"), study_file(kName, "mixed.csv"),
-                      study_file(kName, "parts.csv"));
+  BesideBlocksPart beside(study_file(kName, "beside.csv"), kernels);
+  StreamsPart streams(study_file(kName, "equal.csv"), study_file(kName, "mixed.csv"), kernels);
   SimulationJobs jobs;
   steps.plan(jobs);
   beside.plan(jobs);
@@ -31,6 +31,7 @@ StudyOutcome reproduce_one_gpu(const StudyInput& input, const PublishedFigures& 
                                   copies.section(published), beside.section(published),
                                   streams.section(published)}};
   std::ranges::move(steps.sections(published), std::back_inserter(outcome.report));
+  if (input.wants_rows) outcome.rows_csv = std::string(kRowsHeader) + beside.rows_csv() + streams.rows_csv();
   return outcome;
 }
 
@@ -40,7 +41,8 @@ Study one_gpu_study() {
   return {.name = kName,
           .about = "One H100, measured by this project: kernels, parts of the GPU, its clock, training steps",
           .files = {},
-          .run = reproduce_one_gpu};
+          .run = reproduce_one_gpu,
+          .has_rows = true};
 }
 
 }  // namespace c3::studies

@@ -2,13 +2,17 @@
 /// The parts of `reproduce one_gpu`: each reads a table of this folder, predicts it and compares.
 
 #include <filesystem>
+#include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "configs/experiment_reader.hpp"
 #include "engine/units.hpp"
 #include "gpu/kernels/operator.hpp"
+#include "studies/checked_row.hpp"
 #include "studies/collectives/headed_table.hpp"
 #include "studies/simulations.hpp"
 #include "studies/study.hpp"
@@ -17,6 +21,24 @@ namespace c3::inline studies {
 
 /// The operator that a row tells under the columns of `c3sim kernel --csv`. \throws ConfigError with its place
 Operator operator_in(const HeadedTable& table, const HeadedTable::Row& row);
+
+/// The kernels that other tables call by name.
+class NamedKernels {
+ public:
+  /// \param file of a column kernel and those of operator_in. \throws ConfigError, IoError
+  explicit NamedKernels(const std::filesystem::path& file);
+
+  /// The product that "gemm M N K" tells, or the kernel of that name, if there is one.
+  std::optional<Operator> find(const std::string& name) const;
+  /// \throws ConfigError where the cell names none
+  Operator of(const CheckedRow& row, std::string_view column) const;
+
+ private:
+  std::map<std::string, Operator> kernels_;
+};
+
+/// Of what the parts list for StudyOutcome::rows_csv.
+inline constexpr std::string_view kRowsHeader = "gpu,case,figure,measured,here\n";
 
 /// Kernels alone, in bursts of milliseconds.
 class KernelsAlonePart {
@@ -77,9 +99,9 @@ class LevelsPart {
 /// Kernels beside copies between the GPU and its host, by copy engines.
 class CopiesPart {
  public:
-  /// \param file of columns gpu, kernel (of parts.csv), way, alone_ms, together_ms, copy_together_gb_s.
+  /// \param file of columns gpu, kernel, way, alone_ms, together_ms, copy_together_gb_s.
   /// \throws ConfigError, IoError
-  explicit CopiesPart(const std::filesystem::path& file);
+  CopiesPart(const std::filesystem::path& file, const NamedKernels& kernels);
 
   StudySection section(const PublishedFigures& published) const;
 
@@ -94,25 +116,27 @@ class CopiesPart {
   std::vector<Row> rows_;
 };
 
-/// Kernels beside work groups that copy HBM to HBM on SMs of their own.
+/// Kernels beside blocks on SMs of their own, which copy, read or write.
 class BesideBlocksPart {
  public:
-  /// \param file of columns gpu, kernel, blocks, alone_ms, together_ms, copy_alone_gb_s, copy_together_gb_s and
-  /// those of operator_in. \throws ConfigError, IoError
-  explicit BesideBlocksPart(const std::filesystem::path& file);
+  /// \param file of columns gpu, kernel, way, blocks, alone_ms, together_ms, rate_alone_gb_s,
+  /// rate_together_gb_s \throws ConfigError, IoError
+  BesideBlocksPart(const std::filesystem::path& file, const NamedKernels& kernels);
 
   void plan(SimulationJobs& jobs);
   StudySection section(const PublishedFigures& published) const;
+  std::string rows_csv() const;  ///< lines of kRowsHeader
 
  private:
   struct Row {
     std::string gpu, kernel;
-    int blocks = 0;  ///< that copy, on an SM each
+    std::size_t way = 0;
+    int blocks = 0;  ///< on an SM each
     Operator op;
-    BytesPerSecond copy_alone;
+    BytesPerSecond rate_alone;
     double slower = 1.0;  ///< the kernel's time over that alone, on the same SMs
-    double copied = 1.0;  ///< the copies' rate over that alone
-    double slower_here = 0.0, copied_here = 0.0;
+    double kept = 1.0;    ///< the blocks' rate over that alone
+    double slower_here = 0.0, kept_here = 0.0;
   };
   std::vector<Row> rows_;
 };
@@ -122,17 +146,17 @@ class StreamsPart {
  public:
   /// \param equal of columns gpu, m, n, k, degree, each, serial_ms, at_once_ms
   /// \param mixed of columns gpu, first, second (as in "add 16384 8192 x 4"), serial_ms, at_once_ms
-  /// \param kernels of a column kernel and those of operator_in: what `mixed` names
   /// \throws ConfigError, IoError
   StreamsPart(const std::filesystem::path& equal, const std::filesystem::path& mixed,
-              const std::filesystem::path& kernels);
+              const NamedKernels& kernels);
 
   void plan(SimulationJobs& jobs);
   StudySection section(const PublishedFigures& published) const;
+  std::string rows_csv() const;  ///< lines of kRowsHeader
 
  private:
   struct Row {
-    std::string gpu, group;
+    std::string gpu, group, label;
     std::vector<std::pair<Operator, int>> lists;  ///< of each stream: a kernel, and how often it runs
     double gain = 1.0;                            ///< time one after another over that at once
     double gain_here = 0.0;

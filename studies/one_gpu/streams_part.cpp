@@ -9,7 +9,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <sstream>
 #include <string_view>
 #include <utility>
 
@@ -52,15 +51,6 @@ std::vector<double> both_ways(const GpuSpec& gpu, const std::vector<std::pair<Op
   return {run_bare(gpu, {serial}).front().value, std::ranges::max(ended, {}, &Seconds::value).value};
 }
 
-/// The product that \p name tells as "gemm M N K"; nothing when it is no product.
-std::optional<Operator> product_named(const std::string& name) {
-  std::istringstream words(name);
-  std::string first;
-  GemmShape shape;
-  if (!(words >> first >> shape.m >> shape.n >> shape.k) || first != "gemm") return std::nullopt;
-  return shape;
-}
-
 /// A kernel and how often it runs, from "NAME x COUNT" of a table's cell.
 std::pair<std::string, int> name_and_count(const CheckedRow& row, std::string_view column) {
   const std::string text = row.text(column);
@@ -78,7 +68,7 @@ std::pair<std::string, int> name_and_count(const CheckedRow& row, std::string_vi
 }  // namespace
 
 StreamsPart::StreamsPart(const std::filesystem::path& equal, const std::filesystem::path& mixed,
-                         const std::filesystem::path& kernels) {
+                         const NamedKernels& kernels) {
   const HeadedTable products(equal);
   for (const HeadedTable::Row& each : products.rows()) {
     const CheckedRow row(products, each, kWhat);
@@ -89,31 +79,24 @@ StreamsPart::StreamsPart(const std::filesystem::path& equal, const std::filesyst
     const double flops = 2.0 * static_cast<double>(shape.m * shape.n) * static_cast<double>(shape.k);
     rows_.push_back({.gpu = row.text("gpu"),
                      .group = flops < kLarge ? "equal products below 34 GFLOP" : "equal products from 34 GFLOP",
+                     .label = fmt::format("{} of {} x {} x {}", degree, shape.m, shape.n, shape.k),
                      .lists = std::vector<std::pair<Operator, int>>(degree, {Operator(shape), times}),
                      .gain = row.above_0("serial_ms") / row.above_0("at_once_ms")});
   }
-  const HeadedTable shapes(kernels);
-  std::map<std::string, Operator> by_name;
-  for (const HeadedTable::Row& each : shapes.rows())
-    by_name.try_emplace(CheckedRow(shapes, each, kWhat).text("kernel"), operator_in(shapes, each));
   const HeadedTable pairs(mixed);
   for (const HeadedTable::Row& each : pairs.rows()) {
     const CheckedRow row(pairs, each, kWhat);
     Row read{.gpu = row.text("gpu"),
              .group = "unlike kernels in pairs",
+             .label = {},
              .lists = {},
              .gain = row.above_0("serial_ms") / row.above_0("at_once_ms")};
     for (const std::string_view column : {"first", "second"}) {
       const auto [name, count] = name_and_count(row, column);
-      const auto found = by_name.find(name);
-      if (const std::optional<Operator> product = product_named(name)) {
-        read.lists.emplace_back(*product, count);
-      } else if (found != by_name.end()) {
-        read.lists.emplace_back(found->second, count);
-      } else {
-        row.fail(column,
-                 fmt::format("is neither \"gemm M N K\" nor a kernel of {}", kernels.filename().string()));
-      }
+      const std::optional<Operator> op = kernels.find(name);
+      if (!op) row.fail(column, "is no kernel of parts.csv");
+      read.lists.emplace_back(*op, count);
+      read.label += (read.label.empty() ? "" : " beside ") + name;
     }
     rows_.push_back(std::move(read));
   }
@@ -158,6 +141,13 @@ StudySection StreamsPart::section(const PublishedFigures& published) const {
     section.lines.push_back(std::move(line));
   }
   return section;
+}
+
+std::string StreamsPart::rows_csv() const {
+  std::string csv;
+  for (const Row& row : rows_)
+    csv += fmt::format("{},{},gain,{:.4g},{:.4g}\n", row.gpu, row.label, row.gain, row.gain_here);
+  return csv;
 }
 
 }  // namespace c3::studies

@@ -7,11 +7,12 @@ import torch
 from common import WAYS, Copies, each, parts_of_gpu, report, table
 from ten_kernels import KERNELS
 
-REPEATS = 9
+LONG_MS = 8.0  # of the kernels beside blocks, so that hardly any of the blocks' time is alone
 
 
-def median(call, stream):
-    return statistics.median(each(call, REPEATS, stream)[2:])
+def median(call, stream, ms=0.0):
+    """\param ms of one call, to repeat it for LONG_MS"""
+    return statistics.median(each(call, max(9, int(LONG_MS / ms) if ms else 0), stream)[2:])
 
 
 def main():
@@ -29,7 +30,7 @@ def main():
                     alone = median(call, for_kernel)
                     time.sleep(0.02)
                     beside.start(blocks, for_blocks)
-                    together = median(call, for_kernel)
+                    together = median(call, for_kernel, alone)
                     rows(kernel=name, way=way, blocks=blocks, alone_ms=alone, together_ms=together,
                          way_alone_GB_s=way_alone, way_together_GB_s=beside.stop())
                 except Exception as error:

@@ -49,9 +49,14 @@ def parts(raw):
 
 
 def beside(raw):
+    rates = {"copy_alone_GB_s": "rate_alone_GB_s", "copy_together_GB_s": "rate_together_GB_s"}
     for row in rows_of(raw / "beside.csv"):
         if row["how"] == "parted":
-            yield dict(row) | shape_of(row["kernel"])
+            yield dict(way="copy") | {rates.get(name, name): value for name, value in row.items()}
+    rates = {"way_alone_GB_s": "rate_alone_GB_s", "way_together_GB_s": "rate_together_GB_s"}
+    for row in as_measured("neighbours.csv")(raw):
+        if row["way"] != "copy":
+            yield {rates.get(name, name): value for name, value in row.items()}
 
 
 VECTORS = {"softmax": "softmax", "layernorm": "layernorm", "rmsnorm": "rmsnorm", "gelu": "gelu"}
@@ -115,7 +120,7 @@ def main():
     tables = pathlib.Path(sys.argv[1])
     raws = [(gpu, pathlib.Path(raw)) for gpu, raw in (word.split("=") for word in sys.argv[2:])]
     write(tables / "parts.csv", ["kernel", "how", "sms", *SHAPE, "ms"], parts, raws)
-    write(tables / "beside.csv", ["kernel", "blocks", *SHAPE, "alone_ms", "together_ms", "copy_alone_GB_s", "copy_together_GB_s"], beside, raws)
+    write(tables / "beside.csv", ["kernel", "way", "blocks", "alone_ms", "together_ms", "rate_alone_GB_s", "rate_together_GB_s"], beside, raws)
     write(tables / "engines.csv", ["kernel", "way", "alone_ms", "together_ms", "copy_alone_GB_s", "copy_together_GB_s"], as_measured("engines.csv"), raws)
     write(tables / "equal.csv", ["m", "n", "k", "degree", "each", "serial_ms", "at_once_ms"], as_measured("equal.csv"), raws)
     write(tables / "mixed.csv", ["first", "second", "first_ms", "second_ms", "serial_ms", "at_once_ms"], as_measured("mixed.csv"), raws)
