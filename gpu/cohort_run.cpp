@@ -36,6 +36,7 @@ CohortRun::CohortRun(Gpu& gpu, const KernelDescription& kernel, const KernelLaun
 void CohortRun::on_placed(int xcd, std::span<const int> cus) {
   if (placed_ == 0) began_ = simulation_.now();
   resident_ += std::ssize(cus);
+  most_resident_ = std::max(most_resident_, resident_);
   if (kernel_.needs.computes) {
     for (const int cu : cus)
       dispatcher_.shares().join(xcd, cu, *this, kernel_.needs.waves);
@@ -110,9 +111,13 @@ Task CohortRun::run_cohort(Cohort* cohort) {
   std::erase(computing_, cohort);
 
   const bool holds_cu = launch_.sink != nullptr && gpu_.spec().hbm.store_order == StoreOrder::stores_first;
-  if (!holds_cu) go_on(*cohort, activity);
+  const bool waits = !holds_cu && storing_ >= most_resident_;
+  if (!holds_cu && !waits) go_on(*cohort, activity);
+  storing_ += size;
   co_await store(cohort, traffic.stores_to_hbm);
+  storing_ -= size;
   if (holds_cu) leave(*cohort, activity);
+  if (waits) go_on(*cohort, activity);
   free_records_.push_back(cohort);
   left_ -= size;
   if (left_ == 0) done_.set();

@@ -81,6 +81,10 @@ class CohortRun final : public DispatchClient, public ComputeClient {
   RandomStream random_;
   std::size_t cohort_size_;
   std::int64_t resident_ = 0;
+  std::int64_t most_resident_ = 0;  ///< at once, so far
+  /// Work groups whose stores are on their way. While they are as many as were ever resident, those that end
+  /// keep their CU until theirs are served: a CU gets ahead of its stores by one work group's at most.
+  std::int64_t storing_ = 0;
   std::int64_t left_;
   std::int64_t placed_ = 0;
   Seconds began_;

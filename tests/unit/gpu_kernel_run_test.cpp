@@ -66,6 +66,27 @@ TEST_CASE("an HBM-bound kernel takes its bytes over HBM bandwidth") {
   CHECK(ran.end == near(40e-6));
 }
 
+// 80 work groups, 8 at once, have computed after 2 us and store 4 MB each, far more than HBM keeps up with: 320
+// us alone. A reader that asks for as much as 8 of them has a third of HBM while two bursts of each CU are on
+// their way: 480 us, and it would have a tenth if a CU could go on with all its stores still to come.
+TEST_CASE("a CU gets ahead of its stores by one work group's at most") {
+  for (const KernelGrain grain : {KernelGrain::cohort, KernelGrain::work_group}) {
+    CAPTURE(static_cast<int>(grain));
+    GpuBench bench(round_gpu());
+    KernelDescription kernel = plain_kernel("k", 80, 1.0_us);
+    kernel.output = 4.0_MB;
+    KernelLaunch launch;
+    launch.grain = grain;
+    std::vector<Demand> stream;
+    const Memory& memory = bench.gpu.memory();
+    const RunningFlow beside(bench.simulation, reading(memory, stream, kernel.outstanding * 8.0));
+    const auto& ran = bench.launch(0.0_s, kernel, launch);
+    bench.run();
+    CHECK(ran.end > 440e-6);
+    CHECK(ran.end < 500e-6);
+  }
+}
+
 TEST_CASE("when a work group ends and no other takes its place, its neighbour gets the whole CU") {
   // Two of 9 us, drawn apart, on one CU: each has half until the first ends. No CU-second is lost: 1 us of
   // latency and the sum of their times, then 1 us for the stores of the last.

@@ -1,16 +1,23 @@
 """c3sim reproduce one_gpu: one H100 and one H200, measured by this project; needs no other data."""
 
+import csv
 import json
 import os
+import pathlib
 import subprocess
+import tempfile
 import unittest
 
 
 class OneGpuStudy(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        command = [os.environ["C3SIM"], "reproduce", "one_gpu", "--json", "-q"]
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        with tempfile.TemporaryDirectory() as folder:
+            rows = pathlib.Path(folder) / "rows.csv"
+            command = [os.environ["C3SIM"], "reproduce", "one_gpu", "--json", "-q", "--rows", str(rows)]
+            done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+            with rows.open(newline="", encoding="utf-8") as file:
+                cls.rows = list(csv.DictReader(file))
         cls.figures = json.loads(done.stdout)["figures"]
 
     def of(self, name):
@@ -27,6 +34,21 @@ class OneGpuStudy(unittest.TestCase):
         self.assertEqual(len(large), 2)
         for figure in large:
             self.assertLess(figure["simulated"], 4.0)
+
+    def test_kernels_beside_copying_blocks_meet_their_target(self):
+        beside = self.of("beside.error")
+        self.assertEqual([figure["rows"] for figure in beside], [40, 40])
+        self.assertTrue(all(figure["pass"] for figure in beside))
+
+    def test_unlike_kernels_in_pairs_gain_what_was_measured(self):
+        pairs = [figure for figure in self.of("streams.gain") if figure["rows"] == 21]
+        self.assertEqual(len(pairs), 2)
+        for figure in pairs:
+            self.assertLess(figure["simulated"], 3.0)
+
+    def test_rows_list_every_kernel_beside_something(self):
+        self.assertEqual(len(self.rows), 2 * 360 + 186)
+        self.assertEqual(set(self.rows[0]), {"gpu", "case", "figure", "measured", "here"})
 
     def test_every_step_is_there(self):
         self.assertEqual(len(self.of("steps.step")), 39)

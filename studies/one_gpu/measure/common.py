@@ -138,6 +138,7 @@ WAYS = {
     "read": "-DREADS=1 -DWRITES=0 -DRESIDENT=0 -DLOAD=__ldcs -DSTORE=__stcs",
     "write": "-DREADS=0 -DWRITES=1 -DRESIDENT=0 -DLOAD=__ldcs -DSTORE=__stcs",
     "read_l2": "-DREADS=1 -DWRITES=0 -DRESIDENT=1 -DLOAD=__ldcg -DSTORE=__stcg",
+    "write_l2": "-DREADS=0 -DWRITES=1 -DRESIDENT=1 -DLOAD=__ldcg -DSTORE=__stcg",
 }
 
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The GPCs of one NVIDIA GPU, kernels beside SMs that are held, their grids, and hardware counters of them, to $OUT.
+# The GPCs of one NVIDIA GPU, kernels beside SMs that are held, their grids, and hardware counters of them, alone and
+# beside blocks, to $OUT.
 set -uo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")"
 OUT=$(realpath -m -- "${OUT:?is the folder for what is measured}")
@@ -10,3 +11,4 @@ trap 'rm -rf -- "$scratch"' EXIT
 nvcc -O2 -arch=native probe.cu -o "$scratch/probe" && "$scratch/probe" | tee "$OUT/gpcs.txt" | grep clusters
 timeout 120 python3 spin.py
 timeout 180 ncu --clock-control none --csv --metrics dram__bytes_read.sum,dram__bytes_write.sum,lts__t_bytes.sum,gpu__time_duration.sum,sm__cycles_elapsed.avg.per_second,lts__cycles_elapsed.avg.per_second,launch__grid_size,launch__cluster_size python3 counters.py >"$OUT/ncu.csv"
+timeout 200 ncu --clock-control none --cache-control none --replay-mode app-range --csv --metrics dram__bytes_read.sum,dram__bytes_write.sum,lts__t_sectors_op_read.sum,lts__t_sectors_op_write.sum,gpu__time_duration.sum python3 bytes_beside.py >"$OUT/ranges_ncu.csv"

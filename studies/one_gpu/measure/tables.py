@@ -116,6 +116,21 @@ def as_measured(name):
     return lambda raw: rows_of(raw / name) if (raw / name).exists() else []
 
 
+def bytes_of(raw):
+    """Counters of the ranges that bytes_beside.py ran, in their order."""
+    if not (raw / "ranges.csv").exists():
+        return
+    lines = (raw / "ranges_ncu.csv").read_text(encoding="utf-8").splitlines()
+    first = next(i for i, line in enumerate(lines) if line.startswith('"ID"'))
+    counted = {}
+    for row in csv.DictReader(lines[first:]):
+        counted.setdefault(int(row["ID"]), {})[row["Metric Name"]] = float(row["Metric Value"].replace(",", ""))
+    for number, row in enumerate(rows_of(raw / "ranges.csv")):
+        of = counted[number]
+        yield row | dict(read_GB=f"{of['dram__bytes_read.sum'] / 1e9:.5g}", written_GB=f"{of['dram__bytes_write.sum'] / 1e9:.5g}",
+                         l2_read_GB=f"{32 * of['lts__t_sectors_op_read.sum'] / 1e9:.5g}")
+
+
 def main():
     tables = pathlib.Path(sys.argv[1])
     raws = [(gpu, pathlib.Path(raw)) for gpu, raw in (word.split("=") for word in sys.argv[2:])]
@@ -124,6 +139,9 @@ def main():
     write(tables / "engines.csv", ["kernel", "way", "alone_ms", "together_ms", "copy_alone_GB_s", "copy_together_GB_s"], as_measured("engines.csv"), raws)
     write(tables / "equal.csv", ["m", "n", "k", "degree", "each", "serial_ms", "at_once_ms"], as_measured("equal.csv"), raws)
     write(tables / "mixed.csv", ["first", "second", "first_ms", "second_ms", "serial_ms", "at_once_ms"], as_measured("mixed.csv"), raws)
+    write(tables / "dispatch.csv", ["blocks", "ns", "streams", "us_each"], as_measured("dispatch.csv"), raws)
+    write(tables / "latency.csv", ["from", "way", "blocks", "ns", "rate_GB_s"], as_measured("latency.csv"), raws)
+    write(tables / "bytes.csv", ["kernel", "way", "blocks", "repeats", "blocks_GB", "read_GB", "written_GB", "l2_read_GB"], bytes_of, raws)
     write(tables / "kernels.csv", ["group", *SHAPE, "ms"], kernels, raws)
     write(tables / "levels.csv", ["kernel", *SHAPE, "burst_ms", "sustained_ms", "sm_mhz", "power_w"], levels, raws)
     write(tables / "steps.csv", ["job", "compiled", *MODEL, "parameters", "ms", "p5_ms", "p95_ms", "allocated_gb", "reserved_gb"], steps, raws)
