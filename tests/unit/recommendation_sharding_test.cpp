@@ -118,7 +118,7 @@ TEST_CASE("tables without ranks go where the sharder puts them, others stay") {
   CHECK(whole.tables[0].ranks == std::vector{1});
   CHECK(whole.tables[1].ranks == std::vector{1});
   CHECK(whole.tables[2].ranks == std::vector{0});
-  const std::vector<TableCost> costs = table_costs(whole, cluster.gpu);
+  const std::vector<TableCost> costs = table_costs(whole, cluster);
   CHECK(costs[2].memory.value == near(2000.0 * 8 * 4));
   CHECK(costs[0].sums.value == near(64.0 * 8 * 4));
   CHECK(costs[2].time.value > 0.0);

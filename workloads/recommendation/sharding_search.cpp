@@ -14,6 +14,7 @@
 #include "gpu/kernels/describe.hpp"
 #include "gpu/kernels/embedding/embedding_kernel.hpp"
 #include "interconnect/spec.hpp"
+#include "workloads/recommendation/placement.hpp"
 
 namespace c3::inline workloads {
 namespace {
@@ -56,23 +57,19 @@ bool fits(const PlacementSpace& space, const Placement& placement) {
 
 }  // namespace
 
-std::vector<TableCost> table_costs(const RecommendationJob& job, const GpuSpec& gpu) {
+std::vector<TableCost> table_costs(const RecommendationJob& job, const ClusterSpec& cluster) {
+  const GpuSpec& gpu = cluster.gpu;
+  const NodeSpec& node = cluster.node;
+  const BytesPerSecond host = node.c2c.raw.value > 0.0 ? node.c2c.one_way : node.pcie.one_way;
   std::vector<TableCost> costs;
-  for (const EmbeddingTable& table : job.tables) {
-    EmbeddingShape shape{.bags = job.batch,
-                         .rows = table.rows,
-                         .cols = table.cols,
-                         .lookups = table.lookups,
-                         .dtype = job.dtype,
-                         .update = job.update,
-                         .is_weighted = table.is_weighted,
-                         .reuse = table.reuse,
-                         .histogram = table.histogram};
+  for (std::size_t i = 0; i < job.tables.size(); ++i) {
+    auto [table, shape, fetched] = part_of(job, i, NodeRanks{});
     TableCost cost{.time = time_alone_of(shape, gpu),
-                   .sums = element_size(job.dtype) * static_cast<double>(job.batch * table.cols),
+                   .sums = element_size(job.dtype) * static_cast<double>(job.batch * shape.cols),
                    .memory = table_bytes(shape),
-                   .lookups = static_cast<double>(table.lookups),
-                   .rows = static_cast<double>(table.rows)};
+                   .lookups = static_cast<double>(shape.lookups),
+                   .rows = static_cast<double>(shape.rows)};
+    if (host.value > 0.0) cost.time += 2.0 * fetched / host;
     if (is_exact(job.update))
       cost.time += time_alone_of(embedding_sort_pass(shape), gpu) * embedding_sort_passes(shape);
     shape.pass = Pass::backward;
@@ -85,7 +82,7 @@ std::vector<TableCost> table_costs(const RecommendationJob& job, const GpuSpec& 
 PlacementSpace placement_space(const RecommendationJob& job, const ClusterSpec& cluster) {
   const bool is_one_node = cluster.nodes == 1;
   const BytesPerSecond rate = is_one_node ? raw_egress(cluster.node) : cluster.node.pcie.raw;
-  return {.costs = table_costs(job, cluster.gpu),
+  return {.costs = table_costs(job, cluster),
           .ranks = cluster.ranks(),
           .memory = cluster.gpu.hbm.size,
           .rate = rate.value > 0.0 ? rate : cluster.node.link.raw};

@@ -16,13 +16,14 @@ using Placement = std::vector<int>;
 
 /// What a table by table costs its rank.
 struct TableCost {
-  Seconds time;  ///< of its lookups and updates, all samples', each kernel alone
-  Bytes sums;    ///< that its rank sends, to all ranks
+  Seconds
+      time;  ///< of its lookups and updates, all samples', each kernel alone, and of the host's rows both ways
+  Bytes sums;  ///< that its rank sends, to all ranks
   Bytes memory;
   double lookups = 0;
   double rows = 0;
 };
-std::vector<TableCost> table_costs(const RecommendationJob& job, const GpuSpec& gpu);
+std::vector<TableCost> table_costs(const RecommendationJob& job, const ClusterSpec& cluster);
 
 /// Ranks with so much memory, from which sums leave at a rate.
 struct PlacementSpace {
