@@ -22,17 +22,16 @@ constexpr std::int64_t kMostAlike = 4096;
 constexpr std::size_t kMostTables = 4096;
 
 constexpr auto kKeys = std::to_array<KeyText>({
-    {"batch", "samples of all ranks together"},
+    {"batch", "samples of all ranks"},
     {"dtype", "of layers and tables"},
-    {"bottom", "widths of the bottom layers, the first that of the dense inputs"},
-    {"top", "widths of the top layers' outputs"},
-    {"update", "of tables: sgd, exact_sgd or exact_rowwise_adagrad", "exact_sgd"},
-    {"sharder", "of tables by table without ranks: by_time, search, ..", "in_turn"},
+    {"bottom", "widths of the dense inputs and bottom layers"},
+    {"top", "widths of the top layers"},
+    {"update", "of tables", "exact_sgd"},
+    {"sharder", "of tables without ranks", "in_turn"},
     {"inputs", "blocking: the host waits for its copies", "non_blocking"},
-    {"input_rate", "most of copies from the host; default: its link's"},
-    {"exchange_inputs", "ranks load their samples' indices and exchange them, else those of their tables",
-     true},
-    {"pipeline", "three_stage: inputs of later batches beside the step", "none"},
+    {"input_rate", "most of a copy; default: the link's"},
+    {"exchange_inputs", "ranks load and exchange their samples' indices", true},
+    {"pipeline", "three_stage: inputs beside the step before", "none"},
     {"table", "embedding tables"},
 });
 
@@ -42,15 +41,15 @@ constexpr auto kTableKeys = std::to_array<KeyText>({
     {"rows", "of the table"},
     {"cols", "elements of a row"},
     {"lookups", "of a sample, on average"},
-    {"reuse", "uniform or dlrm_2021", "uniform"},
-    {"histogram", "instead of reuse: shares of lookups to rows used 1, 2, 3-4, 5-8, .. times"},
+    {"reuse", "of rows", "uniform"},
+    {"histogram", "instead of reuse: shares of lookups to rows used 1, 2, 3-4, .. times"},
     {"recorded", "lookups of the histogram's batch"},
     {"weighted", "whether each lookup has a weight", false},
-    {"memory", "host: rows come over its link", "gpu"},
-    {"cached", "share of a host's rows, hottest first, on the GPU", 0.0},
-    {"projected", "whether narrow sums are multiplied up to the width", false},
-    {"sharding", "table, column, row, grid (columns by node) or data", "table"},
-    {"ranks", "that have it, by table or column; default: in turn, or all"},
+    {"memory", "that has its rows", "gpu"},
+    {"cached", "share of a host's rows that the GPU has", 0.0},
+    {"projected", "whether sums are widened", false},
+    {"sharding", "how ranks share it", "table"},
+    {"ranks", "that have it; default: in turn, or all"},
 });
 
 Rule list_of(const Rule& element) { return {ListRule{std::make_shared<Rule>(element)}}; }
@@ -222,7 +221,10 @@ RecommendationJob read_recommendation(Section& root, const Sampling& sampling, c
     section.fail("bottom", "needs the width of the dense inputs and of one layer at least");
   job.top = read_widths(section, "top");
   if (section.has("update")) job.update = section.choice<RowUpdate>("update");
-  if (section.has("sharder")) job.sharder = section.choice<Sharder>("sharder");
+  if (section.has("sharder")) {
+    job.sharder = section.choice<Sharder>("sharder");
+    if (root.holds("shard")) section.refuse("sharder", "cannot be given with [shard], which says what to try");
+  }
   if (section.has("inputs")) job.inputs = section.choice<InputCopies>("inputs");
   if (section.has("input_rate")) job.input_rate = section.bandwidth("input_rate");
   if (section.has("exchange_inputs")) job.exchanges_inputs = section.flag("exchange_inputs");

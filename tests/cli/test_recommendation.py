@@ -107,6 +107,47 @@ class Recommendation(ScratchTest):
         again = c3sim("run", self.folder / "replay/experiment.toml", "--set", "trace.replay=modelled", "--json", "-o", self.folder / "again.h5")
         self.assertEqual(again.returncode, 0, again.stderr)
 
+    def test_shard_runs_the_fastest_placement_and_keeps_it_in_the_file(self):
+        step = STEP.replace("lookups = 10", "lookups = 1")
+        for i, lookups in enumerate((80, 40, 40, 20)):
+            step = step.replace("[strategy.step]", f'[[recommendation.table]]\nname = "u{i}"\nrows = 500_000\ncols = 32\nlookups = {lookups}\n[strategy.step]')
+        searched = step + '[shard]\nplacements = 12\n'
+        done = c3sim("run", self.step(searched), "--json", "-o", self.folder / "step.h5")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        note = re.search(r"note: shard: 12 placements were simulated \((.*)\); the fastest, .*, takes ([0-9.]+) ms", done.stderr)
+        self.assertTrue(note, done.stderr)
+        sharders = dict(each.rsplit(" ", 2)[:2] for each in note[1].split(", "))
+        self.assertEqual(list(sharders), ["search", "in_turn", "random", "by_rows", "by_size", "by_lookups", "by_time"])
+        best = float(note[2])
+        self.assertLessEqual(best, min(map(float, sharders.values())))
+        self.assertAlmostEqual(json.loads(done.stdout)["strategies"][0]["time_us"], 1e3 * best, delta=1)
+        with h5py.File(self.folder / "step.h5") as file:
+            resolved = file.attrs["config_resolved"]
+        kept = self.folder / "kept.toml"
+        kept.write_text(resolved)
+        again = c3sim("run", kept, "--json", "-o", self.folder / "again.h5")
+        self.assertEqual((again.returncode, "shard" in again.stderr), (0, False), again.stderr)
+        self.assertEqual(json.loads(again.stdout)["strategies"][0]["time_us"], json.loads(done.stdout)["strategies"][0]["time_us"])
+        checked = c3sim("config", "check", self.step(searched))
+        self.assertEqual((checked.returncode, "shard" in checked.stderr), (0, False), checked.stderr)
+
+    def test_shard_is_refused_at_its_place(self):
+        for text, message in {
+                STEP + "[shard]\nsharders = [\"by_tiem\"]\n": r"shard\.sharders: unknown sharder 'by_tiem'; did you mean 'by_time'",
+                STEP + "[shard]\nsharders = []\n": r"shard\.sharders: must be a list of sharders",
+                STEP + "[shard]\nplacements = 0\n": r"shard\.placements: must be .*1",
+                STEP + "[shard]\nplacement = [0, 1]\n": r"placement: must have a rank for each of the 8 tables without ranks \(it has 2\)",
+                STEP + "[shard]\nplacement = [0, 1, 2, 3, 4, 5, 6, 8]\n": r"placement: there is no rank 8 of 8",
+                STEP.replace('dtype      = "fp32"', 'dtype = "fp32"\nsharder = "random"') + "[shard]\n": r"sharder: cannot be given with \[shard\]",
+                STEP.replace("count   = 8", 'sharding = "row"') + "[shard]\n": r"shard: requires tables by table without ranks",
+                'schema = 1\nsystem = "mi300x-8"\n[[stream]]\nname = "a"\nrun = [{ timed = "1 us" }]\n[strategy.a]\n[shard]\n':
+                    r"shard: requires \[recommendation\]"}.items():
+            with self.subTest(message=message):
+                done = c3sim("config", "check", self.step(text))
+                self.assertEqual(done.returncode, 3, done.stdout)
+                self.assertRegex(done.stderr, r"step\.toml:\d+:\d+: ")
+                self.assertTrue(re.search(message, done.stderr), done.stderr)
+
     def test_what_does_not_fit_is_refused_at_its_place(self):
         for text, message in {
                 STEP.replace("batch      = 2048", "batch = 2047"): r"recommendation\.batch: must be divisible by the 8 ranks \(it is 2047\)",

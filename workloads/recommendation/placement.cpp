@@ -103,6 +103,10 @@ std::optional<EmbeddingShape> kernel_of(const std::vector<TablePart>& parts) {
   return kernel;
 }
 
+bool is_free(const EmbeddingTable& table) {
+  return table.sharding == TableSharding::table && table.ranks.empty();
+}
+
 Bytes table_memory(const RecommendationJob& job, int rank, NodeRanks grid) {
   Bytes sum;
   for (const TablePart& part : parts_of(job, rank, grid))

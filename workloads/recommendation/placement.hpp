@@ -30,6 +30,9 @@ std::vector<TablePart> parts_of(const RecommendationJob& job, int rank, NodeRank
 /// All of them in one kernel, as batched kernels do it; absent where there are none.
 std::optional<EmbeddingShape> kernel_of(const std::vector<TablePart>& parts);
 
+/// Whether a table is to be placed: by table, and without a rank.
+bool is_free(const EmbeddingTable& table);
+
 /// What \p rank holds of tables.
 Bytes table_memory(const RecommendationJob& job, int rank, NodeRanks grid);
 
