@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "app/parallel_tasks.hpp"
+#include "app/sweep/table_placement.hpp"
 #include "base/json.hpp"
 #include "configs/config_error.hpp"
 #include "engine/errors.hpp"
@@ -73,7 +74,7 @@ std::vector<TuneCandidate> candidates_in(const std::string& text) {
 }  // namespace
 
 TuneCandidate candidate_of(const ExperimentFile& file) {
-  const std::vector<Experiment> draws = all_draws(file);
+  const std::vector<Experiment> draws = all_draws(with_placed_tables(file).file);
   TuneCandidate its;
   its.size.gpus = draws.front().cluster.ranks();
   for (const Experiment& experiment : draws) {

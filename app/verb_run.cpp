@@ -16,7 +16,9 @@
 #include "app/current_work.hpp"
 #include "app/exit_code.hpp"
 #include "app/notes.hpp"
+#include "app/progress_line.hpp"
 #include "app/run_progress.hpp"
+#include "app/sweep/table_placement.hpp"
 #include "app/time_limit.hpp"
 #include "app/verb.hpp"
 #include "base/options.hpp"
@@ -231,6 +233,16 @@ StudyResult with_heuristics(const ExperimentFactory& make, StudyResult study) {
   return study;
 }
 
+/// \p written with its tables placed, where it has [shard].
+ExperimentFile search_placement(const ExperimentFile& written, bool quiet) {
+  PlacedFile placed = [&] {
+    ProgressLine progress(quiet, "placements");
+    return with_placed_tables(written, std::ref(progress));
+  }();
+  if (!quiet && !placed.note.empty()) print_notes({placed.note});
+  return std::move(placed.file);
+}
+
 int run(const RunOptions& options) {
   install_interrupt_handler();  // before there is a file to leave behind
   const auto limit = read_time_limit("--timeout", options.timeout);
@@ -239,8 +251,9 @@ int run(const RunOptions& options) {
   StudyResult study;
   try {
     RunProgress progress(options.quiet);
-    const auto configuration = ExperimentFile::load(options.file, options.sets);
-    if (!options.quiet) print_notes(configuration.notes());
+    const auto written = ExperimentFile::load(options.file, options.sets);
+    if (!options.quiet) print_notes(written.notes());
+    const ExperimentFile configuration = search_placement(written, options.quiet);
     const Experiment nominal = configuration.make(std::nullopt);
     const ExperimentFactory make = [&](std::optional<std::uint64_t> draw) {
       return draw ? configuration.make(draw) : nominal;

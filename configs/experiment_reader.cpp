@@ -20,8 +20,10 @@
 #include "configs/overrides.hpp"
 #include "configs/preset_references.hpp"
 #include "configs/preset_store.hpp"
+#include "configs/recommendation_reader.hpp"
 #include "configs/recurrent_reader.hpp"
 #include "configs/section.hpp"
+#include "configs/shard_reader.hpp"
 #include "configs/spec_readers.hpp"
 #include "configs/strategy_reader.hpp"
 #include "configs/sweep_reader.hpp"
@@ -46,9 +48,9 @@ constexpr std::int64_t kSchema = 1;
 Table in_reading_order(const Table& root) {
   Table ordered;
   for (const std::string_view key :
-       {"schema", "name",      "nodes",        "gpu",      "node",      "library",        "fabric",
-        "model",  "framework", "host",         "training", "recurrent", "recommendation", "workload",
-        "trace",  "straggler", "communicator", "ranks",    "stream",    "strategy",       "measure"}) {
+       {"schema",    "name",         "nodes",    "gpu",       "node",           "library", "fabric",   "model",
+        "framework", "host",         "training", "recurrent", "recommendation", "shard",   "workload", "trace",
+        "straggler", "communicator", "ranks",    "stream",    "strategy",       "measure"}) {
     for (const Member& member : root.members()) {
       if (member.key == key) ordered.put(key, member.origin, member.value);
     }
@@ -281,6 +283,26 @@ std::vector<std::string> ExperimentFile::notes() const {
 
 std::optional<PlacedRun> ExperimentFile::recording(const ClusterSpec& cluster) const {
   return recording_of(resolved_, cluster);
+}
+
+std::optional<ShardingTask> ExperimentFile::sharding() const {
+  if (resolved_.table()->find("shard") == nullptr) return std::nullopt;
+  Section root(resolved_, "");
+  const ClusterSpec cluster = read_cluster(root, {});
+  const RecommendationJob job = read_recommendation(root, {}, cluster);
+  const std::optional<WrittenShard> shard = read_shard(root, job, cluster.ranks());
+  if (!shard || !shard->placement.empty()) return std::nullopt;
+  return ShardingTask{placement_space(job, cluster), shard->plan};
+}
+
+ExperimentFile ExperimentFile::placed(const Placement& placement) const {
+  ExperimentFile file = *this;
+  Node& shard = *file.resolved_.table()->find("shard");
+  Array ranks;
+  for (const int rank : placement)
+    ranks.push_back(Node{std::int64_t{rank}, shard.origin});
+  shard.table()->put("placement", shard.origin, Node{std::move(ranks), shard.origin});
+  return file;
 }
 
 std::optional<SequenceLengths> ExperimentFile::lengths() const {

@@ -13,11 +13,18 @@
 #include "configs/toml_text.hpp"
 #include "configs/tree.hpp"
 #include "workloads/experiment.hpp"
+#include "workloads/recommendation/sharding_search.hpp"
 #include "workloads/sampling/sequence_lengths.hpp"
 #include "workloads/traces/replay/rank_roles.hpp"
 #include "workloads/training/recurrent_step.hpp"
 
 namespace c3::inline configs {
+
+/// Placements of tables to try.
+struct ShardingTask {
+  PlacementSpace space;
+  ShardingPlan plan;
+};
 
 /// Immutable; safe to read from several threads.
 class ExperimentFile {
@@ -49,6 +56,11 @@ class ExperimentFile {
 
   /// What its `[trace]` repeats on \p cluster, an experiment's; absent without one.
   std::optional<PlacedRun> recording(const ClusterSpec& cluster) const;
+
+  /// The search that its [shard] describes; absent without one, and where [shard] has the placement already.
+  std::optional<ShardingTask> sharding() const;
+  /// The same file, whose [shard] has \p placement. \pre sharding()
+  ExperimentFile placed(const Placement& placement) const;
 
   /// How long the sequences of its job are ([workload.lengths]); absent where the file does not say.
   std::optional<SequenceLengths> lengths() const;

@@ -9,6 +9,7 @@
 
 #include "configs/rank_list.hpp"
 #include "configs/spec_readers.hpp"
+#include "workloads/recommendation/placement.hpp"
 
 namespace c3::inline configs {
 namespace {
@@ -21,17 +22,16 @@ constexpr std::int64_t kMostAlike = 4096;
 constexpr std::size_t kMostTables = 4096;
 
 constexpr auto kKeys = std::to_array<KeyText>({
-    {"batch", "samples of all ranks together"},
+    {"batch", "samples of all ranks"},
     {"dtype", "of layers and tables"},
-    {"bottom", "widths of the bottom layers, the first that of the dense inputs"},
-    {"top", "widths of the top layers' outputs"},
-    {"update", "of tables: sgd, exact_sgd or exact_rowwise_adagrad", "exact_sgd"},
-    {"sharder", "of tables by table without ranks: by_time, search, ..", "in_turn"},
+    {"bottom", "widths of the dense inputs and bottom layers"},
+    {"top", "widths of the top layers"},
+    {"update", "of tables", "exact_sgd"},
+    {"sharder", "of tables without ranks", "in_turn"},
     {"inputs", "blocking: the host waits for its copies", "non_blocking"},
-    {"input_rate", "of copies from the host; default: node.pcie_one_way"},
-    {"exchange_inputs", "ranks load their samples' indices and exchange them, else those of their tables",
-     true},
-    {"pipeline", "three_stage: inputs of later batches beside the step", "none"},
+    {"input_rate", "most of a copy; default: the link's"},
+    {"exchange_inputs", "ranks load and exchange their samples' indices", true},
+    {"pipeline", "three_stage: inputs beside the step before", "none"},
     {"table", "embedding tables"},
 });
 
@@ -41,12 +41,15 @@ constexpr auto kTableKeys = std::to_array<KeyText>({
     {"rows", "of the table"},
     {"cols", "elements of a row"},
     {"lookups", "of a sample, on average"},
-    {"reuse", "uniform or dlrm_2021", "uniform"},
-    {"histogram", "instead of reuse: shares of lookups to rows used 1, 2, 3-4, 5-8, .. times"},
+    {"reuse", "of rows", "uniform"},
+    {"histogram", "instead of reuse: shares of lookups to rows used 1, 2, 3-4, .. times"},
     {"recorded", "lookups of the histogram's batch"},
     {"weighted", "whether each lookup has a weight", false},
-    {"sharding", "table, column, row or data", "table"},
-    {"ranks", "that have it, by table or column; default: in turn, or all"},
+    {"memory", "that has its rows", "gpu"},
+    {"cached", "share of a host's rows that the GPU has", 0.0},
+    {"projected", "whether sums are widened", false},
+    {"sharding", "how ranks share it", "table"},
+    {"ranks", "that have it; default: in turn, or all"},
 });
 
 Rule list_of(const Rule& element) { return {ListRule{std::make_shared<Rule>(element)}}; }
@@ -96,10 +99,10 @@ struct WrittenTables {
   std::int64_t count = 1;
 };
 
-void check_ranks(const Section& section, const EmbeddingTable& table, int ranks) {
-  const auto lacks = std::ranges::find_if(table.ranks, [ranks](int rank) { return rank >= ranks; });
+void check_ranks(const Section& section, const EmbeddingTable& table, NodeRanks grid) {
+  const auto lacks = std::ranges::find_if(table.ranks, [grid](int rank) { return rank >= grid.ranks; });
   if (lacks != table.ranks.end())
-    section.fail("ranks", fmt::format("there is no rank {} of {}", *lacks, ranks));
+    section.fail("ranks", fmt::format("there is no rank {} of {}", *lacks, grid.ranks));
   const bool by_rank = table.sharding == TableSharding::table || table.sharding == TableSharding::column;
   if (!table.ranks.empty() && !by_rank)
     section.refuse("ranks", fmt::format("cannot be given with sharding = \"{}\", where all ranks have a part",
@@ -107,13 +110,30 @@ void check_ranks(const Section& section, const EmbeddingTable& table, int ranks)
   if (table.sharding == TableSharding::table && table.ranks.size() > 1)
     section.refuse("ranks",
                    "must be one rank with sharding = \"table\"; use sharding = \"column\" for several");
-  const auto parts = table.ranks.empty() ? ranks : std::ssize(table.ranks);
+  const auto parts = table.ranks.empty() ? grid.ranks : std::ssize(table.ranks);
   if (table.sharding == TableSharding::column && table.cols % parts != 0)
     section.refuse("cols", fmt::format("must be divisible by the {} ranks that have columns (it is {})", parts,
                                        table.cols));
+  if (table.sharding != TableSharding::grid) return;
+  if (grid.nodes() < 2)
+    section.refuse(
+        "sharding",
+        "grid requires several nodes, which have some columns each (there is one); row divides rows alone");
+  if (table.cols % grid.nodes() != 0)
+    section.refuse("cols", fmt::format("must be divisible by the {} nodes that have columns (it is {})",
+                                       grid.nodes(), table.cols));
 }
 
-WrittenTables read_table(Section& section, std::size_t number, int ranks) {
+void check_memory(Section& section, const EmbeddingTable& table) {
+  const bool is_hosts = table.memory == TableMemory::host;
+  if (section.has("cached") && !is_hosts)
+    section.refuse("cached", "requires memory = \"host\": tables of the GPU's memory are whole there");
+  if (is_hosts && table.sharding == TableSharding::data)
+    section.refuse("memory",
+                   "host cannot be combined with sharding = \"data\", where every rank changes all rows");
+}
+
+WrittenTables read_table(Section& section, std::size_t number, NodeRanks grid) {
   WrittenTables written;
   EmbeddingTable& table = written.table;
   table.name = section.has("name") ? section.text("name") : fmt::format("table{}", number);
@@ -133,22 +153,37 @@ WrittenTables read_table(Section& section, std::size_t number, int ranks) {
     table.histogram = read_histogram(section);
   }
   if (section.has("weighted")) table.is_weighted = section.flag("weighted");
+  if (section.has("memory")) table.memory = section.choice<TableMemory>("memory");
+  if (section.has("cached")) table.cached = section.fraction("cached");
+  if (section.has("projected")) table.is_projected = section.flag("projected");
   if (section.has("sharding")) table.sharding = section.choice<TableSharding>("sharding");
   table.ranks = optional_ranks(section, "ranks");
   section.explain(kTableKeys);
   section.finish();
-  if (!section.is_rehearsal()) check_ranks(section, table, ranks);
+  if (section.is_rehearsal()) return written;
+  check_ranks(section, table, grid);
+  check_memory(section, table);
   return written;
 }
 
-void read_tables(Section& section, RecommendationJob& job, int ranks) {
+/// The interaction multiplies sums that are as wide as the \p width of the last bottom layer.
+void check_width(const Section& section, const EmbeddingTable& table, std::int64_t width) {
+  if (table.is_projected && table.cols >= width)
+    section.fail("cols",
+                 fmt::format("must be less than the {} of the last bottom layer, to which the projection "
+                             "widens sums (it is {})",
+                             width, table.cols));
+  if (table.is_projected || table.cols == width) return;
+  section.fail("cols",
+               fmt::format("must be the {} of the last bottom layer, with which the interaction multiplies "
+                           "sums (it is {}){}",
+                           width, table.cols, table.cols < width ? "; or say projected = true" : ""));
+}
+
+void read_tables(Section& section, RecommendationJob& job, NodeRanks grid) {
   for (Section& entry : section.tables("table", kMostTables)) {
-    WrittenTables written = read_table(entry, job.tables.size(), ranks);
-    if (!entry.is_rehearsal() && written.table.cols != job.bottom.back())
-      entry.fail(
-          "cols",
-          fmt::format("must be the {} of the last bottom layer: the interaction multiplies them (it is {})",
-                      job.bottom.back(), written.table.cols));
+    WrittenTables written = read_table(entry, job.tables.size(), grid);
+    if (!entry.is_rehearsal()) check_width(entry, written.table, job.bottom.back());
     for (std::int64_t i = 0; i < written.count; ++i) {
       EmbeddingTable& table = job.tables.emplace_back(written.table);
       if (written.count > 1) table.name += fmt::format(".{}", i);
@@ -186,14 +221,15 @@ RecommendationJob read_recommendation(Section& root, const Sampling& sampling, c
     section.fail("bottom", "needs the width of the dense inputs and of one layer at least");
   job.top = read_widths(section, "top");
   if (section.has("update")) job.update = section.choice<RowUpdate>("update");
-  if (section.has("sharder")) job.sharder = section.choice<Sharder>("sharder");
+  if (section.has("sharder")) {
+    job.sharder = section.choice<Sharder>("sharder");
+    if (root.holds("shard")) section.refuse("sharder", "cannot be given with [shard], which says what to try");
+  }
   if (section.has("inputs")) job.inputs = section.choice<InputCopies>("inputs");
-  job.input_rate = section.has("input_rate") ? section.bandwidth("input_rate") : cluster.node.pcie.one_way;
-  if (job.input_rate.value <= 0.0 && !section.is_rehearsal())
-    section.fail("input_rate", "is missing; the node's preset has no pcie_one_way");
+  if (section.has("input_rate")) job.input_rate = section.bandwidth("input_rate");
   if (section.has("exchange_inputs")) job.exchanges_inputs = section.flag("exchange_inputs");
   if (section.has("pipeline")) job.pipeline = section.choice<InputPipeline>("pipeline");
-  read_tables(section, job, ranks);
+  read_tables(section, job, node_ranks_of(cluster));
   section.explain(kKeys);
   job.overheads = read_overheads(root, section, sampling);
   section.finish();

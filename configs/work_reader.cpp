@@ -12,6 +12,7 @@
 #include "configs/lengths_reader.hpp"
 #include "configs/recommendation_reader.hpp"
 #include "configs/recurrent_reader.hpp"
+#include "configs/shard_reader.hpp"
 #include "configs/spec_readers.hpp"
 #include "configs/stream_reader.hpp"
 #include "configs/trace_reader.hpp"
@@ -61,6 +62,14 @@ void pack(Section& root, const SequenceLengths& lengths, TrainingSetup& setup) {
               "document_mask requires attention in one kernel; framework.attention is \"products\"");
 }
 
+/// \p job with its tables as [shard] has them; until they are searched for, as the first sharder that fits.
+RecommendationJob placed_by(const std::optional<WrittenShard>& shard, const RecommendationJob& job,
+                            const ClusterSpec& cluster) {
+  if (!shard) return job;
+  if (!shard->placement.empty()) return with_placement(job, shard->placement);
+  return with_placement(job, ShardingSearch(placement_space(job, cluster), shard->plan).ask().value());
+}
+
 void write_step(Experiment& experiment, TrainingSetup setup, StepExtent extent) {
   const std::shared_ptr<const ProgramFamily> family = training_family(std::move(setup));
   if (extent == StepExtent::whole) return set_step(experiment, family);
@@ -100,12 +109,17 @@ void read_work(Section& root, const Sampling& sampling, StepExtent extent, Exper
   if (recommends) {
     refuse_beside("recommendation", trains);
     const RecommendationJob job = read_recommendation(root, sampling, experiment.cluster);
-    if (!root.is_rehearsal()) experiment.program = recommendation_program(job, experiment.cluster);
+    const std::optional<WrittenShard> shard = read_shard(root, job, ranks);
+    if (!root.is_rehearsal())
+      experiment.program =
+          recommendation_program(placed_by(shard, job, experiment.cluster), experiment.cluster);
     if (!root.is_rehearsal()) return;
   }
   if (!trains && !recurs && root.holds("workload"))
     root.fail("workload",
               "requires [training] or [recurrent]: its lengths are those of the sequences that a step takes");
+  if (!recommends && root.holds("shard"))
+    root.fail("shard", "requires [recommendation], whose tables it places");
   if (is_traced && (trains || has_streams))
     root.refuse("trace", "cannot be combined with [training], [[stream]] or [[ranks]]");
   if (is_traced) experiment.program = read_trace(root, experiment.cluster);

@@ -8,21 +8,18 @@ namespace c3::inline interconnect {
 
 HostLinks::HostLinks(LinkLayout& layout, const NodeSpec& node, const NicLinks* nics, const LinkSet& links,
                      bool folded)
-    : node_(node), nics_(nics), links_(links) {
-  if (node.topology == NodeTopology::wired) {
-    if (!node.host.sockets.empty()) return;  // the links of the topology lead there
-    throw InfeasibleError(
-        fmt::format("node '{}' does not say which of its hubs are processors (sockets), so that nothing can be "
-                    "copied to or from a host",
-                    node.name));
-  }
+    : node_(node),
+      nics_(nics),
+      links_(links),
+      is_wired_(node.topology == NodeTopology::wired && !node.host.sockets.empty()) {
+  if (is_wired_) return;  // the links of the topology lead there
   const bool has_c2c = node.c2c.raw > BytesPerSecond{};
   const LinkSpec& link = has_c2c ? node.c2c : node.pcie;
   if (link.raw <= BytesPerSecond{}) {
-    throw InfeasibleError(
-        fmt::format("node '{}' has no link to its host (c2c_raw, or nic_slots with pcie_raw), so that nothing "
-                    "can be copied there or back",
-                    node.name));
+    throw InfeasibleError(fmt::format(
+        "node '{}' has no link to its host (c2c_raw, nic_slots with pcie_raw, or sockets of a wired "
+        "node), so that nothing can be copied there or back",
+        node.name));
   }
   if (has_c2c || nics == nullptr) {
     for (int gpu = 0; gpu < (folded ? 1 : node.gpus); ++gpu)
@@ -33,13 +30,13 @@ HostLinks::HostLinks(LinkLayout& layout, const NodeSpec& node, const NicLinks* n
 }
 
 void HostLinks::add_within(Route& route, int gpu, Bytes bytes) const {
-  if (node_.topology == NodeTopology::wired) return links_.add_host_memory(route, gpu, bytes);
+  if (is_wired_) return links_.add_host_memory(route, gpu, bytes);
   for (const ResourceId memory : memory_)
     route.add(memory, bytes);
 }
 
 void HostLinks::add_out(Route& route, int gpu, Bytes bytes) const {
-  if (node_.topology == NodeTopology::wired)
+  if (is_wired_)
     links_.add_to_host(route, gpu, bytes);
   else if (own_.empty())
     nics_->add_pcie_out(route, gpu, bytes);
@@ -49,7 +46,7 @@ void HostLinks::add_out(Route& route, int gpu, Bytes bytes) const {
 }
 
 void HostLinks::add_in(Route& route, int gpu, Bytes bytes) const {
-  if (node_.topology == NodeTopology::wired)
+  if (is_wired_)
     links_.add_from_host(route, gpu, bytes);
   else if (own_.empty())
     nics_->add_pcie_in(route, gpu, bytes);
@@ -59,12 +56,12 @@ void HostLinks::add_in(Route& route, int gpu, Bytes bytes) const {
 }
 
 BytesPerSecond HostLinks::rate(int gpu) const {
-  if (node_.topology == NodeTopology::wired) return links_.host_rate(gpu);
+  if (is_wired_) return links_.host_rate(gpu);
   return node_.c2c.raw > BytesPerSecond{} ? node_.c2c.one_way : node_.pcie.one_way;
 }
 
 Seconds HostLinks::latency(int gpu) const {
-  if (node_.topology == NodeTopology::wired) return links_.host_latency(gpu);
+  if (is_wired_) return links_.host_latency(gpu);
   return node_.c2c.raw > BytesPerSecond{} ? node_.c2c.latency : node_.pcie.latency;
 }
 

@@ -10,10 +10,10 @@
 namespace c3::inline interconnect {
 
 /// A copy takes the GPU's link to its processor, and that processor's memory: NodeSpec::c2c where there is one,
-/// the wires to the nearest socket of a wired node, or else the PCIe link, which is that of the GPU's NICs
-/// where the node is joined to others. Where the memory's bandwidth is not known it limits nothing. Wrong when:
-/// the NICs are not behind the GPU's PCIe switch; a PCIe switch has several GPUs and one link to its processor;
-/// the copy's memory is another socket's.
+/// the wires to the nearest socket of a wired node that has some, or else the PCIe link, which is that of the
+/// GPU's NICs where the node is joined to others. Where the memory's bandwidth is not known it limits nothing.
+/// Wrong when: the NICs are not behind the GPU's PCIe switch; a PCIe switch has several GPUs and one link to
+/// its processor; the copy's memory is another socket's.
 class HostLinks {
  public:
   /// \param nics nullptr in a single node. Folded: GPU 0's link, and its part of the memory. All must outlive
@@ -31,6 +31,7 @@ class HostLinks {
   const NodeSpec& node_;
   const NicLinks* nics_;
   const LinkSet& links_;
+  bool is_wired_;                   ///< wires lead to sockets
   std::vector<DuplexPart> own_;     ///< by GPU; empty where the way is that of others
   std::vector<ResourceId> memory_;  ///< one, or none where it is not known
 };

@@ -13,6 +13,9 @@ namespace c3::inline results {
 inline constexpr const char* kStartsAtRelease = "release";
 inline constexpr const char* kStartsOnDevice = "device";
 
+/// The table of what members of an all-to-all send each other; files before 1.3.0 have none.
+inline constexpr const char* kSends = "sends";
+
 /// A column of a table, and what it is of each row.
 template <class Row>
 struct ProgramColumn {

@@ -89,18 +89,12 @@ void write_columns(const H5Id& file, const char* name, const std::vector<ColumnS
 }
 
 void write_ranks(const H5Id& file, const RecordedRun& run) {
-  std::vector<std::int64_t> numbers, rank_of_thread, names, collectives, members;
+  std::vector<std::int64_t> numbers, rank_of_thread, names;
   for (std::size_t rank = 0; rank < run.ranks.size(); ++rank) {
     numbers.push_back(run.ranks[rank].number);
     for (const TextRow name : run.ranks[rank].threads) {
       rank_of_thread.push_back(static_cast<std::int64_t>(rank));
       names.push_back(name);
-    }
-  }
-  for (std::size_t i = 0; i < run.collectives.size(); ++i) {
-    for (const std::int32_t member : run.collectives[i].members) {
-      collectives.push_back(static_cast<std::int64_t>(i));
-      members.push_back(member);
     }
   }
   write_columns(file, "ranks", {{.name = "number", .units = "1", .long_name = "of the rank in its job"}},
@@ -109,10 +103,21 @@ void write_ranks(const H5Id& file, const RecordedRun& run) {
                 {{.name = "rank", .units = "1", .long_name = "row of /ranks"},
                  {.name = "name", .units = "1", .long_name = "as the trace has it", .indexes = kNames}},
                 {rank_of_thread, names});
-  write_columns(file, "members",
-                {{.name = "collective", .units = "1", .long_name = "row of /collectives"},
-                 {.name = "rank", .units = "1", .long_name = "number of a rank"}},
-                {collectives, members});
+}
+
+/// A table of what each collective has several of.
+template <class ValuesOf>
+void write_of_collectives(const H5Id& file, const char* name, const ColumnSpec& spec, const RecordedRun& run,
+                          ValuesOf values_of) {
+  std::vector<std::int64_t> rows, values;
+  for (std::size_t i = 0; i < run.collectives.size(); ++i) {
+    for (const auto value : values_of(run.collectives[i])) {
+      rows.push_back(static_cast<std::int64_t>(i));
+      values.push_back(value);
+    }
+  }
+  write_columns(file, name, {{.name = "collective", .units = "1", .long_name = "row of /collectives"}, spec},
+                {rows, values});
 }
 
 }  // namespace
@@ -144,6 +149,10 @@ void write_program_file(const std::filesystem::path& target, const RecordedRun& 
       table.add(collective);
     table.finish(/*of_ranks=*/false);
   }
+  write_of_collectives(file, "members", {.name = "rank", .units = "1", .long_name = "number of a rank"}, run,
+                       [](const RecordedCollective& its) -> auto& { return its.members; });
+  write_of_collectives(file, kSends, {.name = "bytes", .units = "B", .long_name = "by sender, then receiver"},
+                       run, [](const RecordedCollective& its) -> auto& { return its.sends; });
   h5_flush(file);
   if (!file.close()) throw IoError(target.string(), "write", "HDF5 could not close the file");
   seal_file(temporary);

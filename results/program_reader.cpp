@@ -128,12 +128,24 @@ class ProgramReader {
 
   void read_collectives() {
     run_.collectives = rows_of("collectives", kCollectives);
-    const std::vector<std::int64_t> of = numbers("members", "collective"), ranks = numbers("members", "rank");
-    if (of.size() != ranks.size()) refuse("members", "has columns of unlike length");
+    of_collectives("members", "rank", [&](RecordedCollective& collective, std::int64_t rank) {
+      collective.members.push_back(static_cast<std::int32_t>(checked("members", rank, 0, 1 << 24)));
+    });
+    if (!h5_has(file_, kSends)) return;
+    of_collectives(kSends, "bytes", [&](RecordedCollective& collective, std::int64_t bytes) {
+      if (bytes < 0) refuse(kSends, "has a negative size");
+      collective.sends.push_back(bytes);
+    });
+  }
+
+  /// Calls \p add with each row of a table of what collectives have several of.
+  template <class Add>
+  void of_collectives(const std::string& table, const std::string& column, Add add) {
+    const std::vector<std::int64_t> of = numbers(table, "collective"), values = numbers(table, column);
+    if (of.size() != values.size()) refuse(table, "has columns of unlike length");
     for (std::size_t i = 0; i < of.size(); ++i) {
-      const auto row = checked("members", of[i], 0, std::ssize(run_.collectives));
-      run_.collectives[static_cast<std::size_t>(row)].members.push_back(
-          static_cast<std::int32_t>(checked("members", ranks[i], 0, 1 << 24)));
+      const auto row = checked(table, of[i], 0, std::ssize(run_.collectives));
+      add(run_.collectives[static_cast<std::size_t>(row)], values[i]);
     }
   }
 
@@ -142,6 +154,9 @@ class ProgramReader {
       if (collective.members.size() < 2 && !run_.is_of_one_rank())
         refuse("members", "has a collective of fewer than two ranks");
       if (collective.bytes < 0) refuse("collectives", "has a negative size");
+      const std::size_t members = collective.members.size();
+      if (!collective.sends.empty() && collective.sends.size() != members * members)
+        refuse(kSends, "does not have one size for each pair of members");
       for (const std::int32_t member : collective.members) {
         if (std::ranges::find(run_.ranks, member, &RecordedRank::number) == run_.ranks.end() ||
             std::ranges::count(collective.members, member) > 1)

@@ -85,9 +85,22 @@ std::string kernel_name(const CollectiveCall& call, Backend backend, const Colle
                      on_channels ? "_" + upper_case(name_of(method.protocol)) : "");
 }
 
-/// Of a call in one group.
+/// What member \p index of an all-to-all with a size for each pair sends and receives, as c10d writes it.
+void add_splits(Json& args, const CollectiveCall& call, std::size_t index, std::size_t members, Bytes element) {
+  std::vector<long long> in, out;
+  for (std::size_t other = 0; other < members; ++other) {
+    in.push_back(std::llround(call.sends[index * members + other] / element));
+    out.push_back(std::llround(call.sends[other * members + index] / element));
+  }
+  args["In split size"] = fmt::format("[{}]", fmt::join(in, ", "));
+  args["Out split size"] = fmt::format("[{}]", fmt::join(out, ", "));
+  args["In msg nelems"] = std::accumulate(in.begin(), in.end(), 0LL);
+  args["Out msg nelems"] = std::accumulate(out.begin(), out.end(), 0LL);
+}
+
+/// Of a call in one group; of an all-to-all with a size for each pair, of its member \p index.
 CollectiveLabel label_of(const CollectiveCall& call, const StreamPolicy& policy, const Experiment& experiment,
-                         const ProcessGroups& groups) {
+                         const ProcessGroups& groups, std::size_t index) {
   const std::vector<int> ranks = members_of(call, experiment.cluster.ranks());
   const int members = static_cast<int>(ranks.size());
   const auto type = element_type(call.dtype);
@@ -100,6 +113,7 @@ CollectiveLabel label_of(const CollectiveCall& call, const StreamPolicy& policy,
                {"Process Group Name", std::to_string(groups.number_of(ranks))}};
   constexpr int kMostListed = 30;  // as PyTorch has it
   if (members <= kMostListed) args["Process Group Ranks"] = fmt::format("[{}]", fmt::join(ranks, ", "));
+  if (call.kind == CollectiveKind::all_to_all_v) add_splits(args, call, index, ranks.size(), type.size);
   const CollectiveMethod method = method_of(call, policy, experiment.cluster);
   return {.name = kernel_name(call, policy.backend, method, type.nccl),
           .args = args.dump(),
@@ -139,15 +153,22 @@ CollectiveLabel message_label(Backend backend) {
 
 CollectiveLabels::CollectiveLabels(const CollectiveCall& call, const StreamPolicy& policy,
                                    const Experiment& experiment, const ProcessGroups& groups, bool folded)
-    : groups_(call.groups) {
+    : groups_(call.groups), has_splits_(call.kind == CollectiveKind::all_to_all_v) {
   for (const CollectiveCall& of_group : calls_by_group(call, experiment.cluster.ranks())) {
-    labels_.push_back(label_of(of_group, policy, experiment, groups));
+    const std::vector<int> members = members_of(of_group, experiment.cluster.ranks());
+    if (has_splits_ && members_.empty()) members_ = members;
+    for (std::size_t index = 0; index < (has_splits_ ? members.size() : 1); ++index)
+      labels_.push_back(label_of(of_group, policy, experiment, groups, index));
     if (folded) break;
   }
 }
 
 const CollectiveLabel& CollectiveLabels::of(int rank) const {
-  return labels_[groups_ ? static_cast<std::size_t>(group_number(*groups_, rank)) : 0];
+  const auto group = groups_ ? static_cast<std::size_t>(group_number(*groups_, rank)) : 0;
+  if (!has_splits_) return labels_[group];
+  const std::vector<int> members = groups_ ? group_of(*groups_, rank) : members_;
+  const auto place = static_cast<std::size_t>(std::ranges::find(members, rank) - members.begin());
+  return labels_.at(group * members.size() + place);
 }
 
 namespace {

@@ -50,6 +50,8 @@ class CollectiveLabels {
 
  private:
   std::optional<RankGroups> groups_;
+  bool has_splits_ = false;              ///< a label for each member: an all-to-all with a size for each pair
+  std::vector<int> members_ = {};        ///< with splits, of the first group
   std::vector<CollectiveLabel> labels_;  ///< by group_number
 };
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/sweep/table_placement.hpp"
 #include "configs/config_error.hpp"
 #include "engine/errors.hpp"
 #include "workloads/analysis/out_of_memory.hpp"
@@ -43,8 +44,9 @@ PointResult failed_point(std::string error) {
   return {.status = PointStatus::failed, .error = std::move(error), .numbers = {}};
 }
 
-PointResult simulate_point(const ExperimentFile& file) {
+PointResult simulate_point(const ExperimentFile& written) {
   try {
+    const ExperimentFile file = with_placed_tables(written).file;
     const Experiment nominal = file.make(std::nullopt);
     const auto make = [&](std::optional<std::uint64_t> draw) { return draw ? file.make(draw) : nominal; };
     if (const auto verdict = out_of_memory(make)) return result_of(*verdict, nominal.strategies);

@@ -3,13 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <limits>
+#include <ranges>
 #include <utility>
 
 #include "configs/experiment_reader.hpp"
 #include "engine/random.hpp"
 #include "studies/dlrm/parts.hpp"
+#include "studies/training/step_cost.hpp"
 #include "workloads/execute/run.hpp"
 #include "workloads/recommendation/recommendation_step.hpp"
 #include "workloads/recommendation/sharding_search.hpp"
@@ -20,7 +22,13 @@ namespace {
 constexpr double kPercent = 100.0;
 constexpr double kAsGood = 1.02;
 constexpr int kTasks = 20;
-constexpr int kAsked = 40;  // placements of a task that are simulated
+constexpr int kAsked = 1000;  // placements of a task that are simulated
+
+/// Nodes of eight, and placements that are simulated there.
+struct Scale {
+  int nodes, asked;
+};
+constexpr std::array<Scale, 4> kScales = {{{2, 100}, {4, 50}, {8, 25}, {16, 7}}};
 
 /// From 0 to 1, by task, table and what is drawn.
 double drawn(int task, int table, std::string_view what) {
@@ -55,60 +63,69 @@ double simulated(const RecommendationJob& job, const ClusterSpec& cluster, const
   step.cluster = cluster;
   step.strategies.resize(1);
   step.measure.kernel_grain = step.measure.vector_grain = KernelGrain::fluid;
-  RecommendationJob placed = job;
-  for (std::size_t i = 0; i < placement.size(); ++i)
-    placed.tables[i].ranks = {placement[i]};
-  step.program = recommendation_program(placed, cluster);
+  step.program = recommendation_program(with_placement(job, placement), cluster);
   return run_once(step, step.strategies.front(), {}).time.value;
 }
 
-/// predicted_first, fastest_sharder, search, best.
-std::vector<double> times_of(const RecommendationJob& job, const ClusterSpec& cluster, std::uint64_t seed) {
+/// predicted_first, fastest_sharder, search, best, CPU time of one.
+std::vector<double> times_of(const RecommendationJob& job, const ClusterSpec& cluster, int asked,
+                             std::uint64_t seed) {
   const PlacementSpace space = placement_space(job, cluster);
-  ShardingSearch search(space, seed);
-  std::vector<double> times;
-  while (std::ssize(times) < kAsked) {
-    times.push_back(simulated(job, cluster, search.ask()));
-    search.tell(Seconds{times.back()});
-  }
-  std::size_t predicted = 0;
-  double least = std::numeric_limits<double>::infinity();
-  for (std::size_t i = 0; i < kSharders.size(); ++i) {
-    const double bound = least_time(space, place(space, kSharders[i], seed)).value;
-    if (bound < least) predicted = i;
-    least = std::min(least, bound);
-  }
-  const auto sharders = times.begin() + 1;  // after the search's own
-  return {sharders[static_cast<std::ptrdiff_t>(predicted)],
-          *std::min_element(sharders, sharders + std::ssize(kSharders)), times.front(),
-          search.best_time().value};
+  const ShardingPlan plan{.placements = asked, .seed = seed};
+  const double before = cpu_seconds();
+  const ShardingChoice choice = best_placement(
+      space, plan, [&](const Placement& placement) { return Seconds{simulated(job, cluster, placement)}; });
+  const double cpu = (cpu_seconds() - before) / choice.tried;
+  const auto time_of = [&](Sharder sharder) {
+    return std::ranges::find(choice.sharders, sharder, &std::pair<Sharder, Seconds>::first)->second.value;
+  };
+  const auto bound_of = [&](Sharder sharder) { return least_time(space, place(space, sharder, seed)); };
+  const Sharder predicted = std::ranges::min(kSharders, {}, bound_of);
+  const double fastest = std::ranges::min(kSharders | std::views::transform(time_of));
+  return {time_of(predicted), fastest, time_of(Sharder::search), choice.time.value, cpu};
 }
 
 }  // namespace
 
-ChoicePart::ChoicePart() : cluster_(load_cluster("a100-sxm-40gb-8", std::vector<std::string>{"+node.gpus=4"})) {
+ChoicePart::ChoicePart() {
+  clusters_.push_back(load_cluster("a100-sxm-40gb-8", std::vector<std::string>{"+node.gpus=4"}));
   for (int task = 0; task < kTasks; ++task)
-    tasks_.push_back({.job = task_of(task, cluster_.ranks())});
-}
-
-void ChoicePart::plan(SimulationJobs& jobs) {
-  for (std::size_t i = 0; i < tasks_.size(); ++i) {
-    Task& task = tasks_[i];
-    jobs.push_back(
-        {.run = [&task, this, i] { return SimulatedTime{.values = times_of(task.job, cluster_, i)}; },
-         .take =
-             [&task](const SimulatedTime& found) {
-               task.predicted_first = found.values.at(0);
-               task.fastest_sharder = found.values.at(1);
-               task.search = found.values.at(2);
-               task.best = found.values.at(3);
-             }});
+    tasks_.push_back({.job = task_of(task, clusters_.front().ranks()), .cluster = 0, .placements = kAsked});
+  for (const Scale& scale : kScales) {
+    clusters_.push_back(load_cluster(SystemChoice{.system = "a100-sxm-40gb-8", .nodes = scale.nodes}));
+    RecommendationJob job = task_of(kTasks + scale.nodes, clusters_.back().ranks());
+    job.batch = std::int64_t{512} * clusters_.back().ranks();
+    tasks_.push_back({.job = std::move(job), .cluster = clusters_.size() - 1, .placements = scale.asked});
   }
 }
 
-StudySection ChoicePart::section(const PublishedFigures& published) const {
+void ChoicePart::plan(SimulationJobs& jobs) {
+  for (std::size_t i = tasks_.size(); i-- > 0;) {  // the longest first
+    Task& task = tasks_[i];
+    jobs.push_back({.run =
+                        [&task, this, i] {
+                          return SimulatedTime{
+                              .values = times_of(task.job, clusters_[task.cluster], task.placements, i)};
+                        },
+                    .take =
+                        [&task](const SimulatedTime& found) {
+                          task.predicted_first = found.values.at(0);
+                          task.fastest_sharder = found.values.at(1);
+                          task.search = found.values.at(2);
+                          task.best = found.values.at(3);
+                          task.cpu = found.values.at(4);
+                        }});
+  }
+}
+
+std::vector<StudySection> ChoicePart::sections(const PublishedFigures& published) const {
+  return {four_ranks(published), many_ranks(published)};
+}
+
+StudySection ChoicePart::four_ranks(const PublishedFigures& published) const {
   double right = 0.0, worst = 0.0, six = 0.0, worst_six = 0.0, gain = 0.0;
-  for (const Task& task : tasks_) {
+  for (int i = 0; i < kTasks; ++i) {
+    const Task& task = tasks_[static_cast<std::size_t>(i)];
     right += task.search <= kAsGood * task.best ? 1.0 : 0.0;
     six += task.predicted_first <= kAsGood * task.fastest_sharder ? 1.0 : 0.0;
     worst = std::max(worst, task.search / task.best - 1.0);
@@ -124,13 +141,34 @@ StudySection ChoicePart::section(const PublishedFigures& published) const {
   const auto add = [&](std::string_view id, std::string label, double value) {
     section.lines.push_back({.figure = {.of = published.find(id), .simulated = kPercent * value},
                              .label = std::move(label),
-                             .rows = tasks_.size()});
+                             .rows = kTasks});
   };
   add("choice.right", "search: fastest or within 2 %", right / kTasks);
   add("choice.rest", "search: longer than the best, worst", worst);
   add("choice.six", "bound among six sharders: fastest or within 2 %", six / kTasks);
   section.lines.back().beside = {{"worst [%]", kPercent * worst_six},
                                  {"search faster than six [%]", kPercent * gain}};
+  return section;
+}
+
+StudySection ChoicePart::many_ranks(const PublishedFigures& published) const {
+  StudySection section{
+      .heading = "Placement of tables on 16 to 128 A100, one task each: search longer than the best",
+      .lines = {},
+      .notes = {"As above, of 100, 50, 25 and 7 placements. A bound and a local search need no "
+                "simulation; the rest is what simulations find."}};
+  for (std::size_t i = kTasks; i < tasks_.size(); ++i) {
+    const Task& task = tasks_[i];
+    const int ranks = clusters_[task.cluster].ranks();
+    StudyLine line{.figure = {.of = published.find(fmt::format("scale.{}", ranks)),
+                              .simulated = kPercent * (task.search / task.best - 1.0)},
+                   .label = fmt::format("{} GPUs, {} tables", ranks, task.job.tables.size()),
+                   .rows = static_cast<std::size_t>(task.placements)};
+    line.beside = {{"step [ms]", task.search * 1e3},
+                   {"fastest of six longer [%]", kPercent * (task.fastest_sharder / task.search - 1.0)},
+                   {"CPU of one [ms]", task.cpu * 1e3}};
+    section.lines.push_back(std::move(line));
+  }
   return section;
 }
 

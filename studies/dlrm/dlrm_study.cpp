@@ -24,7 +24,8 @@ StudyOutcome reproduce_dlrm(const StudyInput& input, const PublishedFigures& pub
   for (StudySection& section : steps.sections(published))
     outcome.report.push_back(std::move(section));
   outcome.report.push_back(ranks.section(published));
-  outcome.report.push_back(choice.section(published));
+  for (StudySection& section : choice.sections(published))
+    outcome.report.push_back(std::move(section));
   outcome.report.push_back(beside.section(published));
   return outcome;
 }

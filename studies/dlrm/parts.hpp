@@ -63,23 +63,29 @@ class RanksPart {
   std::vector<Task> tasks_;
 };
 
-/// Tables of generated tasks on four ranks: how well sharders and the search choose, by our own simulation.
+/// Tables of generated tasks: how well sharders and the search choose, by our own simulation.
 class ChoicePart {
  public:
   ChoicePart();
   void plan(SimulationJobs& jobs);
-  StudySection section(const PublishedFigures& published) const;
+  std::vector<StudySection> sections(const PublishedFigures& published) const;
 
  private:
   struct Task {
     RecommendationJob job;
+    std::size_t cluster = 0;
+    int placements = 0;          ///< to simulate
     double predicted_first = 0;  ///< s: the sharder of six that the bound takes
     double fastest_sharder = 0;  ///< the fastest of six
     double search = 0;           ///< the search's first placement
     double best = 0;             ///< of all placements that were simulated
+    double cpu = 0;              ///< s of one simulation, on average
   };
-  std::vector<Task> tasks_;
-  ClusterSpec cluster_;
+  StudySection four_ranks(const PublishedFigures& published) const;
+  StudySection many_ranks(const PublishedFigures& published) const;
+
+  std::vector<ClusterSpec> clusters_;  ///< of four ranks, then of ever more
+  std::vector<Task> tasks_;            ///< those of four ranks, then one of each other cluster
 };
 
 /// Lookups beside an exchange of sums, each alone and both together, with channels and with copy engines.

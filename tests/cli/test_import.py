@@ -229,7 +229,7 @@ class Program(ScratchTest):
         import h5py
         self.import_run()
         with h5py.File(self.folder / "replay/program.h5") as file:
-            self.assertEqual((file.attrs["schema"], file.attrs["schema_version"]), ("c3sim.program", "1.2.0"))
+            self.assertEqual((file.attrs["schema"], file.attrs["schema_version"]), ("c3sim.program", "1.3.0"))
             names = file["names"].asstr()[:]
             work = {name: column[:] for name, column in file["work"].items()}
             self.assertEqual(work["start"].dtype.kind, "i")

@@ -57,6 +57,29 @@ EmbeddingShape backward(EmbeddingShape shape, RowUpdate update) {
 
 }  // namespace
 
+TEST_CASE("a cache of the most often used rows leaves the rest of what lookups touch") {
+  // Of four equally likely rows two lookups touch 1.75, of which three quarters are not the hottest row.
+  CHECK(RowReuse(4).distinct_beyond(1, 2) == near(0.75 * 1.75));
+  CHECK(RowReuse(4).distinct_beyond(4, 2) == 0.0);
+  // 100 lookups of rows used once and 900 of rows used 6.5 times (5 to 8): 100 and 138.46 rows.
+  ReuseHistogram histogram{.recorded = 1000};
+  histogram.lookups[0] = 0.1;
+  histogram.lookups[3] = 0.9;
+  const RowReuse reuse(histogram, 1'000'000);
+  const double often = 900 / 6.5;
+  CHECK(reuse.distinct_beyond(0, 1000) == near(100 + often));
+  CHECK(reuse.distinct_beyond(often, 1000) == near(100.0));
+  CHECK(reuse.distinct_beyond(often + 40, 1000) == near(60.0));
+  // Half of the lookups touch half of the single rows, and all but 0.5^6.5 of the others.
+  CHECK(reuse.distinct_beyond(often / 2, 500) == near(50 + often / 2 * (1 - std::pow(0.5, 6.5))));
+}
+
+TEST_CASE("what a GPU's memory holds of a table is its resident rows") {
+  EmbeddingShape shape = bags();
+  shape.resident = 0.25;
+  CHECK(table_bytes(shape).value == near(0.25 * table_bytes(bags()).value));
+}
+
 TEST_CASE("two lookups of four equally likely rows touch 1.75 of them, the third a new one with 9/16") {
   const RowReuse reuse(4);
   CHECK(reuse.distinct(2) == near(1.75));

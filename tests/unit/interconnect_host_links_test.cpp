@@ -88,6 +88,14 @@ TEST_CASE("a link of its own to the processor takes the copies, and leaves PCIe 
   CHECK(hosts.interconnect.host_latency(0) == 0.2_us);
 }
 
+TEST_CASE("of a wired node without sockets, as a DGX-1's GPUs among themselves, copies take PCIe links") {
+  NodeSpec node = test::line_of_three();
+  node.pcie = test::node_of_four().pcie;
+  Hosts hosts(node);
+  CHECK(hosts.rate(hosts.copy(EdgeKind::to_host, 1)) == near(60e9));
+  CHECK(hosts.interconnect.host_rate(1) == 60.0_GBps);
+}
+
 TEST_CASE("of a wired node copies take the wires to the nearest socket and its memory") {
   Hosts hosts(test::tree_with_switch(P2pReach::all));
   const FlowId first = hosts.copy(EdgeKind::to_host, 0);

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <string>
 #include <string_view>
@@ -37,6 +38,7 @@ RecommendationJob small_job() {
 
 ClusterSpec cluster_of(int gpus) {
   ClusterSpec cluster = mi300x_like_cluster(gpus);
+  cluster.node.pcie = {.raw = 20.0_TBps, .one_way = 20.0_TBps, .both_ways = 20.0_TBps, .latency = 0.1_us};
   cluster.gpu.compute.matrix.push_back({DType::fp32, 100.0_TFLOPs, 80.0_TFLOPs, 2100.0_MHz});
   cluster.gpu.library_kernels.vector_tiles =
       cluster.gpu.library_kernels.batched_vector_tiles = {{64, 64, 16, 4}};
@@ -94,15 +96,15 @@ TEST_CASE("a step's products are three times the forward pass', less the gradien
 }
 
 TEST_CASE("a table by table goes round the ranks, and its owner sends every rank the sums of its samples") {
-  const RecommendationJob job = placed(small_job(), 2);
+  const RecommendationJob job = placed(small_job(), {2, 2});
   CHECK(job.tables[0].ranks == std::vector{0});
   CHECK(job.tables[1].ranks == std::vector{1});
   CHECK(job.tables[2].ranks == std::vector{0});
-  const std::vector<Bytes> sums = sums_sent(job, 2);
+  const std::vector<Bytes> sums = sums_sent(job, {2, 2});
   CHECK(sums ==
         std::vector{Bytes{32.0 * 16 * 4}, Bytes{32.0 * 16 * 4}, Bytes{32.0 * 8 * 4}, Bytes{32.0 * 8 * 4}});
   // Rank 0 has two tables: both ranks send it 32 samples' 4 indices of 8 bytes, and an offset, of each.
-  const std::vector<Bytes> indices = indices_sent(job, 2);
+  const std::vector<Bytes> indices = indices_sent(job, {2, 2});
   CHECK(indices[0].value == near(2 * 32.0 * (4 * 8 + 8)));
   CHECK(indices[3].value == near(32.0 * (4 * 8 + 8)));
 }
@@ -116,10 +118,10 @@ TEST_CASE("however tables are shared, ranks hold them once, but data-parallel on
     CAPTURE(name_of(sharding));
     for (EmbeddingTable& each : job.tables)
       each.sharding = sharding;
-    const RecommendationJob whole = placed(job, 4);
+    const RecommendationJob whole = placed(job, {4, 4});
     double sum = 0.0;
     for (int rank = 0; rank < 4; ++rank)
-      sum += table_memory(whole, rank, 4).value;
+      sum += table_memory(whole, rank, {4, 4}).value;
     CHECK(sum == near(held * table));
   }
 }
@@ -129,7 +131,7 @@ TEST_CASE("a part by columns has the lookups of all samples, a part by rows its 
   job.tables = {job.tables.front()};
   const auto lookups = [&](TableSharding sharding) {
     job.tables.front().sharding = sharding;
-    return kernel_of(parts_of(placed(job, 4), 3, 4));
+    return kernel_of(parts_of(placed(job, {4, 4}), 3, {4, 4}));
   };
   CHECK(all_lookups(*lookups(TableSharding::column)) == near(64.0 * 4));
   CHECK(lookups(TableSharding::column)->cols == 2);
@@ -250,6 +252,125 @@ TEST_CASE("a host waits for blocking copies, and goes on beside others") {
                              [](const HostStep& step) { return step.waits_for.has_value(); }));
 }
 
+TEST_CASE("inputs are copies from the host, no faster than their rate and than the link") {
+  RecommendationJob job = small_job();
+  job.batch = 16384;  // 192 KiB of dense inputs, 1.5 MiB of indices, 64 KiB of labels
+  const Program program = recommendation_program(job, cluster_of(1));
+  Bytes bytes;
+  for_each_operation(program, [&](const Operation& operation) {
+    const auto* copy = std::get_if<HostCopy>(&operation.work);
+    if (copy == nullptr) return;
+    CHECK(copy->way == HostWay::from_host);
+    CHECK(copy->most == job.input_rate);
+    bytes += copy->bytes;
+  });
+  CHECK(bytes.value == near(16384.0 * (3 * 4 + 12 * 8 + 4)));
+  const Seconds at_ten = time_of_step(job, 1);
+  job.input_rate = 1.0_GBps;
+  CHECK((time_of_step(job, 1) - at_ten).value == near(0.9 * bytes.value / 1e9, 1e-3));
+  job.input_rate = {};
+  CHECK(time_of_step(job, 1) < at_ten);
+}
+
+TEST_CASE("rows of the host come before their lookups and go back, but for the cached ones, each once") {
+  RecommendationJob job = small_job();
+  job.tables[1].memory = TableMemory::host;
+  job.tables[1].cached = 0.25;
+  // 256 lookups touch 1000 (1 - 0.999^256) = 225.99 rows, three quarters of which are not cached.
+  const double fetched = 0.75 * 1000 * (1 - std::pow(0.999, 256));
+  const NodeRanks alone;
+  CHECK(part_of(job, 1, alone).fetched.value == near(fetched * 32));
+  CHECK(table_memory(placed(job, alone), 0, alone).value == near((2000 + 250 + fetched) * 32));
+  const Program program = recommendation_program(job, cluster_of(1));
+  std::vector<HostCopy> copies;
+  for (const Operation& operation : program.scripts.front().streams[*program.stream_named("host_rows")]) {
+    if (const auto* copy = std::get_if<HostCopy>(&operation.work)) copies.push_back(*copy);
+  }
+  REQUIRE(copies.size() == 2);
+  CHECK(copies[0].way == HostWay::from_host);
+  CHECK(copies[1].way == HostWay::to_host);
+  CHECK(copies[0].bytes.value == near(fetched * 32));
+  CHECK(copies[1].bytes == copies[0].bytes);
+  const std::vector<Operation>& compute = program.scripts.front().streams[*program.stream_named("compute")];
+  const auto place = [&](const char* name) {
+    return std::ranges::find(compute, name, [&](const Operation& its) { return program.name_of(its); });
+  };
+  CHECK(place("rows here") < place("embedding"));
+  CHECK(place("embedding.backward") < place("rows changed"));
+  CHECK_FALSE(recommendation_program(small_job(), cluster_of(1)).stream_named("host_rows").has_value());
+}
+
+TEST_CASE(
+    "tables larger than the GPU's memory fit with their rows on the host, and lookups take the link's time") {
+  RecommendationJob job = small_job();
+  job.tables[0].rows = 20'000'000'000;
+  job.tables[0].lookups = 4000;
+  CHECK_THROWS_AS(recommendation_program(job, cluster_of(1)), InfeasibleError);
+  job.tables[0].memory = TableMemory::host;
+  // 256,000 rows of 32 bytes each way at 20 TB/s take nothing; at 1 GB/s 8.2 ms, of which the step waits for
+  // both.
+  Experiment experiment = experiment_of(job, 1);
+  const Seconds fast = run_once(experiment, experiment.strategies.front(), {}).time;
+  experiment.cluster.node.pcie = {
+      .raw = 1.0_GBps, .one_way = 1.0_GBps, .both_ways = 1.0_GBps, .latency = 0.1_us};
+  const Seconds slow = run_once(experiment, experiment.strategies.front(), {}).time;
+  CHECK((slow - fast).value == near(2 * 256e3 * 32 / 1e9, 0.15));
+}
+
+TEST_CASE("narrow sums are multiplied up to the width, by weights that have gradients of their own") {
+  RecommendationJob job = small_job();
+  const double before = products(recommendation_program(job, cluster_of(1)).scripts.front());
+  job.tables[2].cols = 2;
+  job.tables[2].is_projected = true;
+  // A product of 64 x 8 x 2 and both of its gradients.
+  CHECK(products(recommendation_program(job, cluster_of(1)).scripts.front()) == near(before + 3 * 64 * 8 * 2));
+  CHECK(dense_parameters(job).bottom == 64 + 136 + 16);
+  CHECK(interaction_width(job) == 14);
+  CHECK(sums_sent(placed(job, {2, 2}), {2, 2})[0].value == near(32.0 * (8 + 2) * 4));  // narrow ones travel
+}
+
+TEST_CASE("by grid a node has some columns and each of its ranks some rows, which nodes exchange in sums") {
+  RecommendationJob job = small_job();
+  job.tables.resize(1);
+  job.tables[0].sharding = TableSharding::grid;
+  job.tables[0].lookups = 16;
+  const NodeRanks grid{.ranks = 8, .in_node = 4};
+  const TablePart part = part_of(job, 0, grid);
+  CHECK(part.shape.cols == 4);
+  CHECK(part.shape.rows == 250);
+  CHECK(all_lookups(part.shape) == near(64.0 * 16 / 4));
+  double held = 0.0;
+  for (int rank = 0; rank < 8; ++rank)
+    held += table_memory(job, rank, grid).value;
+  CHECK(held == near(1000.0 * 8 * 4));
+  // Every rank's 8 samples have 16 indices, of which each rank gets a quarter, for its node's columns.
+  CHECK(indices_sent(job, grid)[1].value == near(8.0 * (16 * 8 + 8) / 4));
+
+  Experiment experiment;
+  experiment.cluster = nodes_of(NodeTopology::switched, 2, 4, 4);
+  experiment.cluster.gpu = cluster_of(1).gpu;
+  experiment.program = recommendation_program(job, experiment.cluster);
+  std::vector<CollectiveCall> calls;
+  for (const Call& call : experiment.program.calls) {
+    if (experiment.program.names[call.name].starts_with("grid")) calls.push_back(call.what);
+  }
+  REQUIRE(calls.size() == 4);
+  const RankGroups in_node{.size = 4}, across{.size = 2, .stride = 4};
+  const std::vector<std::pair<CollectiveKind, RankGroups>> expected = {
+      {CollectiveKind::reduce_scatter, in_node},
+      {CollectiveKind::all_to_all, across},
+      {CollectiveKind::all_to_all, across},
+      {CollectiveKind::all_gather, in_node}};
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    CHECK(calls[i].kind == expected[i].first);
+    CHECK(calls[i].groups == expected[i].second);
+    const bool is_across = calls[i].kind == CollectiveKind::all_to_all;
+    CHECK(calls[i].bytes.value == near(64.0 * 4 * 4 / (is_across ? 4 : 1)));
+  }
+  experiment.strategies.resize(1);
+  CHECK(run_once(experiment, experiment.strategies.front(), {}).time.value > 0.0);
+}
+
 TEST_CASE("what cannot be placed is refused by name") {
   RecommendationJob job = small_job();
   job.tables[1].ranks = {4};
@@ -264,6 +385,10 @@ TEST_CASE("what cannot be placed is refused by name") {
   job.batch = 63;
   CHECK_THROWS_WITH_AS(recommendation_program(job, cluster_of(2)),
                        "a batch of 63 samples cannot be divided among 2 ranks", InfeasibleError);
+  job = small_job();
+  job.tables[0].sharding = TableSharding::grid;
+  CHECK_THROWS_WITH_AS(recommendation_program(job, cluster_of(2)),
+                       "table 'a': sharding by grid requires several nodes", InfeasibleError);
   job = small_job();
   job.tables[0].rows = 20'000'000'000;
   CHECK_THROWS_WITH_AS(recommendation_program(job, cluster_of(2)),

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "files/io_error.hpp"
 #include "gpu/kernels/attention/attention_shape.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/kernels/vector/vector_shape.hpp"
@@ -48,6 +49,23 @@ TEST_CASE("a program file gives back the run, with the operators of all classes"
   const TemporaryFolder folder;
   write_program_file(folder / "program.h5", run, "c3sim import");
   CHECK(read_program_file(folder / "program.h5") == run);
+}
+
+TEST_CASE("a program file keeps what each pair of ranks moves, and refuses pairs that are missing") {
+  RecordedRun run = run_with({});
+  run.ranks.push_back(run.ranks.front());
+  run.ranks[1].number = 1;
+  run.collectives.push_back({.name = 1, .bytes = 8, .members = {0, 1}, .sends = {1, 7, 5, 0}});
+  for (RecordedRank& rank : run.ranks)
+    rank.work.front().collective = 0;
+  const TemporaryFolder folder;
+  write_program_file(folder / "program.h5", run, "c3sim import");
+  CHECK(read_program_file(folder / "program.h5") == run);
+  run.collectives.front().sends.pop_back();
+  write_program_file(folder / "short.h5", run, "c3sim import");
+  CHECK_THROWS_WITH_AS(read_program_file(folder / "short.h5"),
+                       doctest::Contains("table 'sends' does not have one size for each pair of members"),
+                       IoError);
 }
 
 TEST_CASE("a run without work that computes has a program file, too") {

@@ -5,6 +5,7 @@
 
 #include "tests/support/trace_text.hpp"
 #include "workloads/traces/collective_matching.hpp"
+#include "workloads/traces/collective_splits.hpp"
 #include "workloads/traces/make_report.hpp"
 #include "workloads/traces/rank_set.hpp"
 #include "workloads/traces/trace_error.hpp"
@@ -29,6 +30,25 @@ Rank rank_of(int number, int world, const std::vector<double>& starts, int eleme
             sequence, elements, elements, world));
   }
   return Rank(text.read(fmt::format(R"("distributedInfo":{{"rank":{},"world_size":{}}},)", number, world)));
+}
+
+/// A rank of two in an all-to-all of rows of 4 floats.
+Rank exchanging(int number, const char* in, const char* out, int sent, int received, int world = 2) {
+  TraceText text;
+  text.op("aten::zero", 0, 1);
+  text.kernel("ncclDevKernel_SendRecv", 50, 20, 500, 20,
+              fmt::format(R"(,"Seq":1,"Collective name":"all_to_allv","In msg nelems":{},"Out msg nelems":{},)"
+                          R"("dtype":"Float","Group size":{},"Process Group Name":"0",)"
+                          R"("In split size":"{}","Out split size":"{}")",
+                          sent, received, world, in, out));
+  return Rank(text.read(fmt::format(R"("distributedInfo":{{"rank":{},"world_size":{}}},)", number, world)));
+}
+
+std::vector<std::int64_t> pairs_of(const std::vector<Rank>& ranks) {
+  const std::vector<CollectiveInstance> instances = match_collectives(ranks);
+  REQUIRE(instances.size() == 1);
+  CHECK(has_unequal_shares(instances.front(), ranks));
+  return bytes_of_pairs(instances.front(), ranks);
 }
 
 template <class... Ranks>
@@ -126,6 +146,51 @@ TEST_CASE("members of different size are refused with both events") {
       "trace.json: rank 1: event 1: all_reduce of 130 B is matched with all_reduce of 128 B of rank 0 "
       "(event 1): members of a collective must have one kind and size",
       TraceSetError);
+}
+
+TEST_CASE("splits say in rows what each pair of ranks moves, and none are equal shares") {
+  // Rows of 4 floats: rank 0 sends 1 to itself and 3 to rank 1, which sends 2 each.
+  CHECK(
+      pairs_of(run_of(exchanging(0, "[1, 3]", "[1, 2]", 16, 12), exchanging(1, "[2, 2]", "[3, 2]", 16, 20))) ==
+      std::vector<std::int64_t>{16, 48, 32, 32});
+  CHECK(pairs_of(run_of(exchanging(0, "[1, 3]", "[1, 2]", 16, 12), exchanging(1, "[]", "[3, 2]", 16, 20))) ==
+        std::vector<std::int64_t>{16, 48, 32, 32});
+}
+
+TEST_CASE("what each pair moves is not known where a list is shortened or a rank is missing") {
+  CHECK(pairs_of(run_of(exchanging(0, "[1, ...]", "[1, 2]", 16, 12), exchanging(1, "[2, 2]", "[3, 2]", 16, 20)))
+            .empty());
+  CHECK(pairs_of(run_of(exchanging(0, "[1, 2, 1]", "[1, 2, 1]", 16, 16, 3),
+                        exchanging(1, "[2, 2, 1]", "[2, 2, 1]", 20, 20, 3)))
+            .empty());
+}
+
+TEST_CASE("splits that do not add up are refused at the kernel") {
+  const auto refused = [](std::vector<Rank> ranks, const std::string& why) {
+    CHECK_THROWS_WITH_AS(pairs_of(ranks), doctest::Contains(why.c_str()), TraceSetError);
+  };
+  refused(run_of(exchanging(0, "[1, 3]", "[1, 1]", 16, 8), exchanging(1, "[2, 2]", "[3, 2]", 16, 20)),
+          "trace.json: rank 0: event 1: rank 0 receives 16 B of rank 1 in an all-to-all, which sends it 32 B");
+  refused(run_of(exchanging(0, "[1, 2]", "[1, 2]", 16, 12), exchanging(1, "[2, 2]", "[3, 2]", 16, 20)),
+          "the in-splits of an all-to-all add up to 3 rows, which do not divide its 16 elements");
+  refused(run_of(exchanging(0, "[1, 2, 1]", "[1, 2]", 16, 12), exchanging(1, "[2, 2]", "[3, 2]", 16, 20)),
+          "an all-to-all of 2 ranks has 3 in-splits");
+  refused(run_of(exchanging(0, "[]", "[1, 2]", 15, 12), exchanging(1, "[2, 2]", "[3, 2]", 16, 20)),
+          "15 elements of an all-to-all cannot be divided into 2 equal shares");
+}
+
+TEST_CASE("splits are read from concrete inputs, too") {
+  TraceText text;
+  text.op(
+      "record_param_comms", 0, 100,
+      R"("Input type":["TensorList","Scalar","Scalar","Scalar","","ScalarList","ScalarList","Scalar"],)"
+      R"("Concrete Inputs":["","337","93825114103440","0","","[6, 2]","[5, 3]","2"],"Input Dims":[[[8, 4]]])");
+  text.launch("ncclDevKernel_SendRecv", 20, 40, 50, 5, 20);
+  const Rank rank(text.read());
+  REQUIRE(rank.collectives.size() == 1);
+  CHECK(rank.collectives[0].splits == "[6, 2] > [5, 3]");
+  CHECK(rank.collectives[0].in_splits == std::vector<std::int64_t>{6, 2});
+  CHECK(rank.collectives[0].out_splits == std::vector<std::int64_t>{5, 3});
 }
 
 TEST_CASE("a rank whose collectives end at another date has another clock, and is moved") {

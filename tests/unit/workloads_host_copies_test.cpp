@@ -51,6 +51,14 @@ TEST_CASE("a copy takes its launch, the phases of a command, the way and its byt
   CHECK(ran(experiment).time.value == near(before.value + 0.1, 1e-9));
 }
 
+TEST_CASE("a copy of less than the link's rate takes its own, and one of more the link's") {
+  const auto time_at = [](BytesPerSecond most) {
+    return ran(of({{"s", {{"copy", HostCopy{kCopied, HostWay::from_host, most}}}}})).time.value;
+  };
+  CHECK(time_at(12.0_GBps) - time_at({}) == near(0.4, 1e-6));  // 6 GB at 12 GB/s, not at 60
+  CHECK(time_at(90.0_GBps) == near(time_at({}), 1e-9));
+}
+
 TEST_CASE("GPUs divide the memory of their host, folded or not") {
   for (const Fold fold : {Fold::none, Fold::mean, Fold::exact}) {
     CAPTURE(name_of(fold));

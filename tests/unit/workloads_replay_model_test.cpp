@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "gpu/kernels/vector/vector_shape.hpp"
 #include "tests/support/near.hpp"
 #include "tests/unit/workloads_pair.hpp"
+#include "workloads/traces/replay/data_parallel.hpp"
 #include "workloads/traces/replay/replay_program.hpp"
 
 using namespace c3;
@@ -23,13 +25,13 @@ namespace {
 constexpr Picoseconds us(std::int64_t count) { return {count * 1'000'000}; }
 
 /// Texts of the runs below.
-enum Text : TextRow { nothing, kernel, thread, all_reduce, half, send, rule };
+enum Text : TextRow { nothing, kernel, thread, all_reduce, half, send, rule, uneven };
 
 /// Ranks with one thread and one stream. Each piece of work starts 5 us behind its launch, which is at the
 /// first date, and 3 us behind the work before it.
 RecordedRun run_of(int ranks) {
   RecordedRun run;
-  run.names = {"", "kernel", "thread", "all_reduce", "c10::Half", "send_recv", "rule"};
+  run.names = {"", "kernel", "thread", "all_reduce", "c10::Half", "send_recv", "rule", "all_to_all_v"};
   run.streams = {"stream7"};
   for (int number = 0; number < ranks; ++number) {
     RecordedRank& rank = run.ranks.emplace_back();
@@ -129,6 +131,21 @@ TEST_CASE("a modelled collective takes what it takes alone, from the arrival of 
   const double measured = measure_collective(experiment.cluster, call, {.gap = Seconds{}}).time.value;
   CHECK(end_of(experiment) == near(35e-6 + measured, 1e-6));
   CHECK(end_of(experiment_of(run, {WorkClass::gemm}, 8)) == near(635e-6, 1e-9));
+}
+
+TEST_CASE("an all-to-all with known sizes of pairs takes what those take, and without them keeps its time") {
+  RecordedRun run = collective(uneven, 96 << 20);
+  CHECK(!specified_call(run, run.collectives[0]));
+  CHECK(end_of(experiment_of(run, {WorkClass::collective}, 8)) == near(635e-6, 1e-9));
+  run.collectives[0].sends = {0, 96 << 20, 8 << 20, 0};
+  const Experiment experiment = experiment_of(run, {WorkClass::collective}, 8);
+  const CollectiveCall call{.kind = CollectiveKind::all_to_all_v,
+                            .ranks = {0, 1},
+                            .sends = {{}, Bytes{96.0 * 1024 * 1024}, Bytes{8.0 * 1024 * 1024}, {}}};
+  const double measured = measure_collective(experiment.cluster, call, {.gap = Seconds{}}).time.value;
+  CHECK(end_of(experiment) == near(35e-6 + measured, 1e-6));
+  CHECK_THROWS_WITH_AS(with_data_parallel(run, 4), doctest::Contains("cannot be modelled among more ranks"),
+                       std::invalid_argument);
 }
 
 TEST_CASE(

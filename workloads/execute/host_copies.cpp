@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "engine/errors.hpp"
@@ -97,7 +98,11 @@ Task HostCopies::run(HostCopy copy, Launch launch) const {
   spec.demands = demands;
   spec.activity = activity;
   if (copy.way != HostWay::within) {
-    const BytesPerSecond rate = cluster_.interconnect().host_rate(launch.rank);
+    BytesPerSecond rate = cluster_.interconnect().host_rate(launch.rank);
+    if (copy.most > BytesPerSecond{}) {
+      rate = std::min(rate, copy.most);
+      spec.bound = 1.0 / (copy.bytes / copy.most).value;
+    }
     const Bytes outstanding = in_flight(copy.way, rate, cluster_.spec().gpu.hbm);
     spec.weight = memory.weight(outstanding, 1, copy.bytes, 1.0 / (copy.bytes / rate).value);
     spec.priority = memory.communication_class();

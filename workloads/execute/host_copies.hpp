@@ -13,7 +13,8 @@ namespace c3::inline workloads {
 /// A copy is one flow over the link to the host (HostLinks), the memory there and the GPU's HBM, where it
 /// competes like a copy engine of its own; before it are the phases of a copy engine's command that follow the
 /// doorbell. What a host does itself takes the memory of all processors of its node, which the ranks there
-/// share. Wrong when: the host's memory is pageable, so that its cores copy, too; a host's cores cannot take
+/// share. HostCopy::most is a ceiling. Wrong when: the host's memory is pageable, so that its cores
+/// copy, too, which `most` has only as a rate; a host's cores cannot take
 /// all of its memory's bandwidth; several copies of one GPU go the same way, for which a GPU may have one
 /// engine.
 class HostCopies {

@@ -68,11 +68,12 @@ enum class HostWay : std::uint8_t {
   within,     ///< read and written by the host's own cores, as its optimizer does
 };
 
-/// Bytes between the rank's GPU and the memory of its host, pinned, by an engine that copies nothing else; or
-/// bytes that the host reads and writes there.
+/// Bytes between the rank's GPU and the memory of its host, by an engine that copies nothing else; or bytes
+/// that the host reads and writes there.
 struct HostCopy {
   Bytes bytes;  ///< > 0
   HostWay way = HostWay::to_host;
+  BytesPerSecond most = {};  ///< of a copy from pageable memory, or as measured; 0: what the link carries
 
   bool operator==(const HostCopy&) const = default;
 };

@@ -1,12 +1,12 @@
 #include "workloads/recommendation/dense_layers.hpp"
 
 #include <array>
+#include <ranges>
 #include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/kernels/vector/vector_shape.hpp"
 
 namespace c3::inline workloads {
@@ -30,6 +30,10 @@ std::int64_t parameters_of(std::int64_t inputs, const std::vector<std::int64_t>&
   return sum;
 }
 
+auto projected_tables(const RecommendationJob& job) {
+  return job.tables | std::views::filter(&EmbeddingTable::is_projected);
+}
+
 }  // namespace
 
 struct DenseLayers::Layer {
@@ -45,7 +49,10 @@ std::int64_t interaction_width(const RecommendationJob& job) {
 }
 
 DenseParameters dense_parameters(const RecommendationJob& job) {
-  return {.bottom = parameters_of(job.bottom.front(), job.bottom, 1),
+  std::int64_t projections = 0;
+  for (const EmbeddingTable& table : projected_tables(job))
+    projections += table.cols * job.bottom.back();
+  return {.bottom = parameters_of(job.bottom.front(), job.bottom, 1) + projections,
           .top = parameters_of(interaction_width(job), job.top, 0)};
 }
 
@@ -108,6 +115,31 @@ std::vector<HostedOperator> DenseLayers::backward(const std::vector<Layer>& laye
 }
 
 std::vector<HostedOperator> DenseLayers::bottom_forward() const { return forward(bottom_layers()); }
+
+GemmShape DenseLayers::projection_of(const EmbeddingTable& table) const {
+  return {.m = samples_, .n = job_.bottom.back(), .k = table.cols, .dtype = job_.dtype};
+}
+
+std::vector<HostedOperator> DenseLayers::projections_forward() const {
+  std::vector<HostedOperator> ops;
+  for (const EmbeddingTable& table : projected_tables(job_))
+    ops.push_back({.kind = &Kind::linear, .name = table.name + ".project", .kernels = {projection_of(table)}});
+  return ops;
+}
+
+std::vector<HostedOperator> DenseLayers::projections_backward() const {
+  std::vector<HostedOperator> ops;
+  for (const EmbeddingTable& table : projected_tables(job_)) {
+    const std::array<GemmShape, 2> gradients = c3::backward(projection_of(table));
+    ops.push_back({.kind = &Kind::linear_backward,
+                   .name = table.name + ".project.backward",
+                   .kernels = {gradients[0], gradients[1]}});
+    ops.push_back({.kind = &Kind::accumulate,
+                   .name = table.name + ".project.accumulate",
+                   .kernels = {vector(VectorOp::copy, job_.bottom.back(), table.cols, job_.dtype)}});
+  }
+  return ops;
+}
 
 std::vector<HostedOperator> DenseLayers::interaction_forward() const {
   const std::int64_t vectors = vectors_of(job_);
@@ -185,6 +217,9 @@ std::vector<Operator> DenseLayers::of_parameters(bool updates) const {
             vector(updates ? VectorOp::add : VectorOp::copy, layer.outputs, inputs, job_.dtype));
     }
   }
+  for (const EmbeddingTable& table : projected_tables(job_))
+    kernels.emplace_back(
+        vector(updates ? VectorOp::add : VectorOp::copy, job_.bottom.back(), table.cols, job_.dtype));
   return kernels;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "workloads/recommendation/job.hpp"
 #include "workloads/recommendation/step_writer.hpp"
 
@@ -13,7 +14,8 @@ namespace c3::inline workloads {
 /// two of the dense vector and the tables' sums.
 std::int64_t interaction_width(const RecommendationJob& job);
 
-/// Weights and biases of the layers of both perceptrons.
+/// Weights and biases of the layers of both perceptrons; those of projections, which have no biases, with the
+/// bottom's.
 struct DenseParameters {
   std::int64_t bottom = 0, top = 0;
 };
@@ -28,6 +30,9 @@ class DenseLayers {
   DenseLayers(const RecommendationJob& job, std::int64_t samples) : job_(job), samples_(samples) {}
 
   std::vector<HostedOperator> bottom_forward() const;
+  /// Of the sums of narrow tables, a product each (mixed dimensions, arXiv 1909.11810).
+  std::vector<HostedOperator> projections_forward() const;
+  std::vector<HostedOperator> projections_backward() const;
   std::vector<HostedOperator> interaction_forward() const;
   std::vector<HostedOperator> top_forward() const;  ///< with the loss
   std::vector<HostedOperator> top_backward() const;
@@ -37,6 +42,7 @@ class DenseLayers {
   HostedOperator optimizer() const;  ///< SGD without momentum, a kernel for each weight and each bias
 
  private:
+  GemmShape projection_of(const EmbeddingTable& table) const;
   struct Layer;
   std::vector<Layer> bottom_layers() const;
   std::vector<Layer> top_layers() const;

@@ -20,13 +20,24 @@ enum class TableSharding : std::uint8_t {
   table,   ///< one rank has it
   column,  ///< several ranks have some of its columns each
   row,     ///< every rank has some of its rows, and sums of all are added up
+  grid,    ///< every node has some of its columns, and in it every rank some of the rows
   data     ///< every rank has it whole, and gradients are added up
 };
 constexpr auto enum_names(TableSharding) {
   return std::to_array<EnumName<TableSharding>>({{"table", TableSharding::table},
                                                  {"column", TableSharding::column},
                                                  {"row", TableSharding::row},
+                                                 {"grid", TableSharding::grid},
                                                  {"data", TableSharding::data}});
+}
+
+/// Where the rows of a table are.
+enum class TableMemory : std::uint8_t {
+  gpu,
+  host,  ///< but for those cached: what a batch looks up comes over the link, and goes back when it has changed
+};
+constexpr auto enum_names(TableMemory) {
+  return std::to_array<EnumName<TableMemory>>({{"gpu", TableMemory::gpu}, {"host", TableMemory::host}});
 }
 
 struct EmbeddingTable {
@@ -37,6 +48,9 @@ struct EmbeddingTable {
   ReuseProfile reuse = ReuseProfile::uniform;
   ReuseHistogram histogram = {};  ///< where `reuse` is custom
   bool is_weighted = false;
+  TableMemory memory = TableMemory::gpu;
+  double cached = 0.0;        ///< share of a host's rows, the most often looked up, that the GPU holds
+  bool is_projected = false;  ///< its sums are multiplied up to the width of the last bottom layer
   TableSharding sharding = TableSharding::table;
   std::vector<int> ranks = {};  ///< that have it: one by table, several by column; else empty
 
@@ -87,6 +101,14 @@ constexpr auto enum_names(Sharder) {
 inline constexpr std::array<Sharder, 6> kSharders = {Sharder::in_turn, Sharder::random,     Sharder::by_rows,
                                                      Sharder::by_size, Sharder::by_lookups, Sharder::by_time};
 
+/// Ranks of several nodes, neighbours in each.
+struct NodeRanks {
+  int ranks = 1;
+  int in_node = 1;
+
+  int nodes() const { return ranks / in_node; }
+};
+
 struct RecommendationJob {
   std::int64_t batch = 1;                 ///< samples of all ranks together
   DType dtype = DType::fp32;              ///< of layers and tables
@@ -97,7 +119,7 @@ struct RecommendationJob {
   RowUpdate update = RowUpdate::exact_sgd;
   Sharder sharder = Sharder::in_turn;
   InputCopies inputs = InputCopies::non_blocking;
-  BytesPerSecond input_rate = {};  ///< of copies from the host to a GPU
+  BytesPerSecond input_rate = {};  ///< most of copies from the host to a GPU; 0: what its link carries
   bool exchanges_inputs =
       true;  ///< ranks load their own samples' indices and send them to those who have the tables
   InputPipeline pipeline = InputPipeline::none;

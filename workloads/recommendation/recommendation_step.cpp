@@ -23,27 +23,33 @@ constexpr double kIndex = 8.0;  // bytes of a lookup
 /// The step of one rank.
 class RankStep {
  public:
-  RankStep(ProgramBuilder& builder, const RecommendationJob& job, int rank, int ranks)
+  RankStep(ProgramBuilder& builder, const RecommendationJob& job, int rank, NodeRanks grid)
       : builder_(builder),
         writer_(builder, job.overheads),
         job_(job),
-        ranks_(ranks),
-        samples_(job.batch / ranks),
+        grid_(grid),
+        samples_(job.batch / grid.ranks),
         layers_(job, samples_),
-        lookup_(kernel_of(parts_of(job, rank, ranks))),
         compute_(builder.stream("compute")),
-        copy_(builder.stream("copy")) {
-    if (ranks == 1) return;
+        copy_(builder.stream("copy")),
+        host_rows_(copy_) {
+    const std::vector<TablePart> parts = parts_of(job, rank, grid);
+    lookup_ = kernel_of(parts);
+    for (const TablePart& part : parts)
+      fetched_ += part.fetched;
+    if (fetched_.value > 0.0) host_rows_ = builder.stream("host_rows");
+    if (is_alone()) return;
     inputs_ = builder.stream("inputs");
     exchange_ = builder.stream("exchange");
     gradients_ = builder.stream("gradients");
-    const auto by_row = [](const EmbeddingTable& table) { return table.sharding == TableSharding::row; };
-    has_rows_ = std::ranges::any_of(job.tables, by_row);
+    has_rows_ = columns(TableSharding::row) + columns(TableSharding::grid) > 0;
     rows_ = has_rows_ ? builder.stream("rows") : exchange_;
   }
 
   void write() {
     load();
+    builder_.set_range("forward");
+    fetch_rows();
     look_up();
     forward();
     backward();
@@ -53,25 +59,30 @@ class RankStep {
   }
 
  private:
-  bool is_alone() const { return ranks_ == 1; }
+  bool is_alone() const { return grid_.ranks == 1; }
+  std::int64_t columns(TableSharding sharding) const { return shared_columns(job_, sharding, grid_); }
 
   void load() {
     builder_.set_range("inputs");
     const auto samples = static_cast<double>(samples_);
-    const bool waits = job_.inputs == InputCopies::blocking;
     const Bytes dense = element_size(job_.dtype) * (samples * static_cast<double>(job_.bottom.front()));
-    writer_.copy(copy_, "dense", dense, job_.input_rate, waits);
-    const Bytes indices = loaded_indices();
-    if (indices.value > 0.0) writer_.copy(copy_, "indices", indices, job_.input_rate, waits);
-    writer_.copy(copy_, "labels", element_size(job_.dtype) * samples, job_.input_rate, waits);
+    load("dense", dense);
+    load("indices", loaded_indices());
+    load("labels", element_size(job_.dtype) * samples);
     const bool is_pipelined = job_.pipeline == InputPipeline::three_stage;
     ProgramBuilder::Stream last = copy_;
     if (!is_alone() && job_.exchanges_inputs) {
       if (!is_pipelined) writer_.order(copy_, inputs_, "inputs loaded");
-      exchange(inputs_, "indices.exchange", indices_sent(job_, ranks_));
+      exchange(inputs_, "indices.exchange", indices_sent(job_, grid_));
       last = inputs_;
     }
     if (!is_pipelined) writer_.order(last, compute_, "inputs here");
+  }
+
+  void load(std::string_view name, Bytes bytes) {
+    if (bytes.value <= 0.0) return;
+    writer_.copy(copy_, name, {.bytes = bytes, .way = HostWay::from_host, .most = job_.input_rate},
+                 job_.inputs == InputCopies::blocking);
   }
 
   /// Of its own samples where ranks exchange them, else of the tables that it has.
@@ -100,30 +111,65 @@ class RankStep {
     if (has_rows_) writer_.order(rows_, compute_, event + " by row");
   }
 
-  /// A reduce-scatter of the sums of tables by row, or a gather of their gradients.
-  void row_collective(CollectiveKind kind) {
-    if (!has_rows_) return;
-    std::int64_t columns = 0;
-    for (const EmbeddingTable& table : job_.tables)
-      columns += table.sharding == TableSharding::row ? table.cols : 0;
-    writer_.collective(rows_, fmt::format("rows.{}", name_of(kind)),
+  void shared_rows(std::string_view name, CollectiveKind kind, std::int64_t samples, std::int64_t columns,
+                   std::optional<RankGroups> groups = std::nullopt) {
+    writer_.collective(rows_, fmt::format("{}.{}", name, name_of(kind)),
                        {.kind = kind,
-                        .bytes = element_size(job_.dtype) * static_cast<double>(job_.batch * columns),
-                        .dtype = job_.dtype});
+                        .bytes = element_size(job_.dtype) * static_cast<double>(samples * columns),
+                        .dtype = job_.dtype,
+                        .groups = groups});
+  }
+
+  /// Sums of tables by row are added up for the ranks of their samples. By grid, a node's ranks add theirs up
+  /// for the samples of ranks at the same place of all nodes, to which they then go.
+  void add_up_rows() {
+    if (const auto its = columns(TableSharding::row))
+      shared_rows("rows", CollectiveKind::reduce_scatter, job_.batch, its);
+    const auto its = columns(TableSharding::grid);
+    if (its == 0) return;
+    if (grid_.in_node > 1) shared_rows("grid", CollectiveKind::reduce_scatter, job_.batch, its, in_node());
+    shared_rows("grid", CollectiveKind::all_to_all, job_.batch / grid_.in_node, its, across_nodes());
+  }
+
+  /// The gradients of those sums go the other way.
+  void gather_rows() {
+    if (const auto its = columns(TableSharding::row))
+      shared_rows("rows", CollectiveKind::all_gather, job_.batch, its);
+    const auto its = columns(TableSharding::grid);
+    if (its == 0) return;
+    shared_rows("grid.gradients", CollectiveKind::all_to_all, job_.batch / grid_.in_node, its, across_nodes());
+    if (grid_.in_node > 1)
+      shared_rows("grid.gradients", CollectiveKind::all_gather, job_.batch, its, in_node());
+  }
+
+  RankGroups in_node() const { return {.size = grid_.in_node}; }
+  RankGroups across_nodes() const { return {.size = grid_.nodes(), .stride = grid_.in_node}; }
+
+  /// Rows of the host's tables, before they are looked up.
+  void fetch_rows() {
+    if (fetched_.value <= 0.0) return;
+    writer_.order(compute_, host_rows_, "indices here");
+    writer_.copy(host_rows_, "rows.fetch", {.bytes = fetched_, .way = HostWay::from_host});
+    writer_.order(host_rows_, compute_, "rows here");
+  }
+  void return_rows() {
+    if (fetched_.value <= 0.0) return;
+    writer_.order(compute_, host_rows_, "rows changed");
+    writer_.copy(host_rows_, "rows.return", {.bytes = fetched_, .way = HostWay::to_host});
   }
 
   void look_up() {
-    builder_.set_range("forward");
     if (lookup_) writer_.run(compute_, {.kind = &Kind::lookup, .name = "embedding", .kernels = {*lookup_}});
     if (is_alone()) return;
     after_compute("sums made");
-    exchange(exchange_, "sums.exchange", sums_sent(job_, ranks_));
-    row_collective(CollectiveKind::reduce_scatter);
+    exchange(exchange_, "sums.exchange", sums_sent(job_, grid_));
+    add_up_rows();
   }
 
   void forward() {
     writer_.run(compute_, layers_.bottom_forward());
     before_compute("sums here");
+    writer_.run(compute_, layers_.projections_forward());
     writer_.run(compute_, layers_.interaction_forward());
     writer_.run(compute_, layers_.top_forward());
   }
@@ -134,10 +180,11 @@ class RankStep {
     writer_.run(compute_, layers_.top_backward());
     sum_gradients("top", dense_parameters(job_).top);
     writer_.run(compute_, layers_.interaction_backward());
+    writer_.run(compute_, layers_.projections_backward());
     if (!is_alone()) {
       after_compute("gradients of sums made");
-      exchange(exchange_, "gradients.exchange", transposed(sums_sent(job_, ranks_)));
-      row_collective(CollectiveKind::all_gather);
+      exchange(exchange_, "gradients.exchange", transposed(sums_sent(job_, grid_)));
+      gather_rows();
     }
     writer_.run(compute_, layers_.bottom_backward());
     sum_gradients("bottom", dense_parameters(job_).bottom);
@@ -148,7 +195,7 @@ class RankStep {
   }
 
   std::vector<Bytes> transposed(const std::vector<Bytes>& sends) const {
-    const auto ranks = static_cast<std::size_t>(ranks_);
+    const auto ranks = static_cast<std::size_t>(grid_.ranks);
     std::vector<Bytes> turned(sends.size());
     for (std::size_t i = 0; i < ranks; ++i) {
       for (std::size_t j = 0; j < ranks; ++j)
@@ -178,6 +225,7 @@ class RankStep {
       op.kernels.emplace_back(update);
       writer_.run(compute_, op);
     }
+    return_rows();
     sum_tables();
   }
 
@@ -202,11 +250,12 @@ class RankStep {
   ProgramBuilder& builder_;
   StepWriter writer_;
   const RecommendationJob& job_;
-  int ranks_;
+  NodeRanks grid_;
   std::int64_t samples_;
   DenseLayers layers_;
   std::optional<EmbeddingShape> lookup_;  ///< of its tables
-  ProgramBuilder::Stream compute_, copy_;
+  Bytes fetched_;                         ///< rows of the host's tables that a batch brings and takes back
+  ProgramBuilder::Stream compute_, copy_, host_rows_;
   ProgramBuilder::Stream inputs_ = 0, exchange_ = 0, gradients_ = 0, rows_ = 0;
   bool has_rows_ = false;
 };
@@ -214,15 +263,15 @@ class RankStep {
 }  // namespace
 
 Program recommendation_program(const RecommendationJob& job, const ClusterSpec& cluster) {
-  const int ranks = cluster.ranks();
-  const RecommendationJob whole = placed(sharded(job, cluster), ranks);
-  check_placement(whole, ranks, cluster.gpu.hbm.size);
+  const NodeRanks grid = node_ranks_of(cluster);
+  const RecommendationJob whole = placed(sharded(job, cluster), grid);
+  check_placement(whole, grid, cluster.gpu.hbm.size);
   ProgramBuilder builder;
-  for (int rank = 0; rank < ranks; ++rank) {
-    if (ranks > 1) builder.begin_script({rank}, fmt::format("rank{}", rank));
-    RankStep(builder, whole, rank, ranks).write();
+  for (int rank = 0; rank < grid.ranks; ++rank) {
+    if (grid.ranks > 1) builder.begin_script({rank}, fmt::format("rank{}", rank));
+    RankStep(builder, whole, rank, grid).write();
   }
-  return builder.take(ranks);
+  return builder.take(grid.ranks);
 }
 
 }  // namespace c3::workloads

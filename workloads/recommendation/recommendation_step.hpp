@@ -15,10 +15,11 @@ namespace c3::inline workloads {
 /// interaction and top layers. Backward: top layers and interaction, then the sums' gradients go back beside
 /// the bottom layers, and tables are updated; layers' gradients are added up in two all-reduces, of the top
 /// layers beside all of that. Sums of tables by row are added up by a reduce-scatter each, and their gradients
-/// gathered. An exact update sorts its lookups first. Ranks wait for each other at collectives only. Wrong
-/// when: a library sorts lookups beside the forward pass, or looks unlike tables up in one kernel; buckets of
-/// gradients are smaller.
-/// \throws InfeasibleError as placed() and check_placement()
+/// gathered; by grid, in each node, beside all-to-alls across nodes. Rows of the host's tables come before the
+/// lookups and go back after their update (stream `host_rows`). An exact update sorts its lookups first. Ranks
+/// wait for each other at collectives only. Wrong when: a library sorts lookups beside the forward pass, or
+/// looks unlike tables up in one kernel; buckets of gradients are smaller. \throws InfeasibleError as placed()
+/// and check_placement()
 Program recommendation_program(const RecommendationJob& job, const ClusterSpec& cluster);
 
 }  // namespace c3::workloads

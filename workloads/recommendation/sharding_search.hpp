@@ -1,73 +1,71 @@
 #pragma once
-/// Which rank gets which table: rules of thumb, and a search that asks for the times of placements.
+/// A search of placements that asks for their times.
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <utility>
 #include <vector>
 
-#include "base/enum_names.hpp"
-#include "collectives/spec.hpp"
-#include "workloads/recommendation/job.hpp"
+#include "workloads/recommendation/sharders.hpp"
 
 namespace c3::inline workloads {
 
-/// The rank of each table.
-using Placement = std::vector<int>;
+/// What a search tries.
+struct ShardingPlan {
+  std::vector<Sharder> sharders = {Sharder::search,  Sharder::in_turn,    Sharder::random, Sharder::by_rows,
+                                   Sharder::by_size, Sharder::by_lookups, Sharder::by_time};  ///< in this order
+  int placements = 40;     ///< most that are asked for
+  std::uint64_t seed = 0;  ///< of random ones
 
-/// What a table by table costs its rank.
-struct TableCost {
-  Seconds time;  ///< of its lookups and updates, all samples', each kernel alone
-  Bytes sums;    ///< that its rank sends, to all ranks
-  Bytes memory;
-  double lookups = 0;
-  double rows = 0;
+  bool operator==(const ShardingPlan&) const = default;
 };
-std::vector<TableCost> table_costs(const RecommendationJob& job, const GpuSpec& gpu);
 
-/// Ranks with so much memory, from which sums leave at a rate.
-struct PlacementSpace {
-  std::vector<TableCost> costs;
-  int ranks = 1;
-  Bytes memory;
-  BytesPerSecond rate;
-};
-PlacementSpace placement_space(const RecommendationJob& job, const ClusterSpec& cluster);
-
-/// A lower bound of the part of a step that a placement decides: the longest rank's lookups, then the exchange
-/// of the rank that sends most, forward and backward. Wrong when: lookups and exchanges overlap, or wait for
-/// other things.
-Seconds least_time(const PlacementSpace& space, const Placement& placement);
-
-/// Largest weight first, to the rank that has least of it so far and has room. \throws InfeasibleError when no
-/// rank has room for a table.
-Placement place(const PlacementSpace& space, Sharder sharder, std::uint64_t seed);
-
-/// Moves and swaps of single tables from \p placement on, the best one of the longest rank each time, until
-/// none lowers least_time.
-Placement improved(const PlacementSpace& space, Placement placement);
-
-/// Ask for a placement, tell its time, and ask again. First come those of all sharders, improved by_time ones
-/// before them; then neighbours of the best that was told, drawn at random.
+/// Ask for a placement, tell its time, and ask again. First come those of the plan's sharders that fit, then,
+/// if `search` is one of them, neighbours of the best that was told, drawn at random.
 class ShardingSearch {
  public:
-  ShardingSearch(PlacementSpace space, std::uint64_t seed);
+  /// \throws InfeasibleError when no sharder's placement fits
+  ShardingSearch(PlacementSpace space, ShardingPlan plan);
 
-  const Placement& ask() const { return asked_; }
-  void tell(Seconds time);  ///< of the one asked for
+  /// Absent: there is nothing more to try.
+  const std::optional<Placement>& ask() const { return asked_; }
+  std::optional<Sharder> asked_of() const;  ///< whose that is; absent: a neighbour
+  void tell(Seconds time);                  ///< of the one asked for
   const Placement& best() const { return best_; }
   Seconds best_time() const { return best_time_; }
+  int told() const { return told_; }
 
  private:
-  Placement neighbour();
+  std::optional<Placement> next();
+  std::optional<Placement> neighbour();
 
   PlacementSpace space_;
-  std::uint64_t seed_;
-  std::uint64_t told_ = 0;
-  Placement asked_, best_;
+  ShardingPlan plan_;
+  std::size_t sharder_ = 0;  ///< of the plan, that comes next
+  int told_ = 0;
+  std::uint64_t drawn_ = 0;
+  bool is_neighbour_ = false;
+  std::optional<Placement> asked_;
+  Placement best_;
   Seconds best_time_;
 };
 
-/// \p job with its tables by table that have no rank where its sharder puts them.
+/// What became of a search.
+struct ShardingChoice {
+  Placement placement;
+  Seconds time;
+  int tried = 0;
+  std::optional<Sharder> found_by = std::nullopt;          ///< absent: a neighbour
+  std::vector<std::pair<Sharder, Seconds>> sharders = {};  ///< times of theirs
+};
+/// The best placement of a whole search. \param judge finds the time of a step with its tables placed so
+ShardingChoice best_placement(const PlacementSpace& space, const ShardingPlan& plan,
+                              const std::function<Seconds(const Placement&)>& judge);
+
+/// \p job with its free tables where \p placement has them, in their order.
+RecommendationJob with_placement(RecommendationJob job, const Placement& placement);
+/// \p job with its free tables where its sharder puts them.
 RecommendationJob sharded(RecommendationJob job, const ClusterSpec& cluster);
 
 }  // namespace c3::workloads

@@ -32,11 +32,10 @@ void StepWriter::run(ProgramBuilder::Stream stream, const std::vector<HostedOper
     run(stream, op);
 }
 
-void StepWriter::copy(ProgramBuilder::Stream stream, std::string_view name, Bytes bytes, BytesPerSecond rate,
-                      bool waits) {
+void StepWriter::copy(ProgramBuilder::Stream stream, std::string_view name, HostCopy copy, bool waits) {
   const OperatorOverheads costs = overheads_.value_or(OperatorOverheads{});
   begin(&OperatorOverheads::to);
-  launch(builder_.timed(stream, name, {.duration = bytes / rate, .written = bytes}), costs.launch);
+  launch(builder_.host_copy(stream, name, copy), costs.launch);
   if (waits && overheads_) {
     const EventId copied = builder_.event(std::string(name) + " copied");
     launch(builder_.record(stream, copied), Seconds{});

@@ -30,8 +30,8 @@ class StepWriter {
 
   void run(ProgramBuilder::Stream stream, const HostedOperator& op);
   void run(ProgramBuilder::Stream stream, const std::vector<HostedOperator>& ops);
-  /// A copy of \p bytes from the host; \p waits whether the thread waits for its end.
-  void copy(ProgramBuilder::Stream stream, std::string_view name, Bytes bytes, BytesPerSecond rate, bool waits);
+  /// \p waits whether the thread waits for its end.
+  void copy(ProgramBuilder::Stream stream, std::string_view name, HostCopy copy, bool waits = false);
   void collective(ProgramBuilder::Stream stream, std::string_view name, CollectiveCall call);
   /// \p later goes on after what \p earlier has been given so far.
   void order(ProgramBuilder::Stream earlier, ProgramBuilder::Stream later, std::string_view event);

@@ -70,6 +70,8 @@ void read_arguments(const Trace& trace, const CollectiveArguments& from, Collect
   issue.has_group_name = !issue.group.empty();
   issue.dtype = trace.texts.text(from.dtype);
   issue.splits = split_text(trace.texts.text(from.in_split), trace.texts.text(from.out_split));
+  issue.in_splits = split_sizes(trace.texts.text(from.in_split));
+  issue.out_splits = split_sizes(trace.texts.text(from.out_split));
   issue.sequence = from.sequence;
   issue.group_size = from.group_size;
   issue.in_elements = from.in_elements;
@@ -93,6 +95,15 @@ void read_inputs(const Trace& trace, const OpDetails& from, CollectiveIssue& iss
     issue.group = values[first + 1];
   if (!issue.group_size && !issue.is_wait) issue.group_size = scalar(types.size() - 1);
   if (!issue.in_elements) issue.in_elements = first_input(trace.texts.text(from.dims));
+  std::vector<std::string> lists;  // of splits alone: there are no other lists of numbers
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    if (types[i] == "ScalarList") lists.push_back(values[i]);
+  }
+  if (issue.splits.empty() && lists.size() == 2) {
+    issue.splits = split_text(lists[0], lists[1]);
+    issue.in_splits = split_sizes(lists[0]);
+    issue.out_splits = split_sizes(lists[1]);
+  }
 }
 
 /// `nccl:` ranges by thread and start.
@@ -131,6 +142,17 @@ std::string group_text(const Trace& trace, const CollectiveArguments& from) {
   const std::string& name = trace.texts.text(from.group);
   const std::string& ranks = trace.texts.text(from.ranks);
   return name.empty() || ranks.size() <= 2 ? name : name + " " + ranks;
+}
+
+std::optional<std::vector<std::int64_t>> split_sizes(const std::string& text) {
+  const Json array = array_in(text);
+  if (array.is_null()) return std::nullopt;
+  std::vector<std::int64_t> sizes;
+  for (const Json& size : array.elements()) {
+    if (!size.is_integer() || size.integer() < 0) return std::nullopt;
+    sizes.push_back(size.integer());
+  }
+  return sizes;
 }
 
 std::vector<CollectiveIssue> collective_issues(const Trace& trace) {

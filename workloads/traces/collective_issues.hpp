@@ -22,6 +22,8 @@ struct CollectiveIssue {
   bool has_group_name = false;  ///< the group's name is the same on all ranks
   std::string dtype;            ///< c10's name
   std::string splits;           ///< "in > out" of an all-to-all with unequal shares
+  std::optional<std::vector<std::int64_t>> in_splits;   ///< by rank of the group; empty: equal shares
+  std::optional<std::vector<std::int64_t>> out_splits;  ///< of what is received
   std::optional<std::int64_t> sequence;
   std::optional<std::int64_t> group_size;
   std::optional<std::int64_t> in_elements;   ///< of one rank
@@ -46,6 +48,9 @@ std::optional<std::int64_t> element_bytes(std::string_view dtype);
 
 /// "in > out" of the split sizes of an all-to-all; empty for equal shares, which are "[]".
 std::string split_text(const std::string& in, const std::string& out);
+
+/// The numbers in "[16, 48]", which are not negative; nothing for what is no such list, or was shortened.
+std::optional<std::vector<std::int64_t>> split_sizes(const std::string& text);
 
 /// Bytes of the larger side of a collective, of one rank. Nothing if its type or both sides are not known.
 std::optional<std::int64_t> collective_bytes(std::optional<std::int64_t> in_elements,

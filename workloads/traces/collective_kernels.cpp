@@ -16,6 +16,11 @@ void read_kernel(const Trace& trace, const CollectiveArguments& from, Collective
   kernel.group = group_text(trace, from);
   kernel.has_group_name = !kernel.group.empty();
   kernel.dtype = trace.texts.text(from.dtype);
+  kernel.splits = split_text(trace.texts.text(from.in_split), trace.texts.text(from.out_split));
+  kernel.in_splits = split_sizes(trace.texts.text(from.in_split));
+  kernel.out_splits = split_sizes(trace.texts.text(from.out_split));
+  kernel.in_elements = from.in_elements;
+  kernel.out_elements = from.out_elements;
   kernel.sequence = from.sequence;
   kernel.group_size = from.group_size;
   kernel.bytes = collective_bytes(from.in_elements, from.out_elements, kernel.dtype);
@@ -28,7 +33,11 @@ void complete(CollectiveKernel& kernel, const CollectiveIssue& issue) {
     kernel.has_group_name = issue.has_group_name;
   }
   if (kernel.dtype.empty()) kernel.dtype = issue.dtype;
-  kernel.splits = issue.splits;
+  if (kernel.splits.empty()) kernel.splits = issue.splits;
+  if (!kernel.in_splits) kernel.in_splits = issue.in_splits;
+  if (!kernel.out_splits) kernel.out_splits = issue.out_splits;
+  if (!kernel.in_elements) kernel.in_elements = issue.in_elements;
+  if (!kernel.out_elements) kernel.out_elements = issue.out_elements;
   if (!kernel.sequence) kernel.sequence = issue.sequence;
   if (!kernel.group_size) kernel.group_size = issue.group_size;
   if (!kernel.bytes) kernel.bytes = collective_bytes(issue.in_elements, issue.out_elements, kernel.dtype);

@@ -19,7 +19,9 @@ struct CollectiveKernel {
   std::string group;                  ///< empty: not known
   bool has_group_name = false;        ///< of the process group, the same on all ranks
   std::string dtype;
-  std::string splits;
+  std::string splits;  ///< "in > out" of an all-to-all with unequal shares
+  std::optional<std::vector<std::int64_t>> in_splits, out_splits;  ///< as of CollectiveIssue
+  std::optional<std::int64_t> in_elements, out_elements;           ///< of one rank
   std::optional<std::int64_t> sequence;
   std::optional<std::int64_t> group_size;
   std::optional<std::int64_t> bytes;  ///< of the larger side, in and out, of one rank

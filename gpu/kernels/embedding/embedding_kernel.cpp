@@ -251,7 +251,7 @@ Bytes row_bytes(const EmbeddingShape& shape) {
 Bytes table_bytes(const EmbeddingShape& shape) {
   const double moment = shape.update == RowUpdate::exact_rowwise_adagrad ? 4.0 : 0.0;
   const double row = element_size(shape.dtype).value * static_cast<double>(shape.cols) + moment;
-  Bytes sum{row * static_cast<double>(shape.rows) * static_cast<double>(shape.tables)};
+  Bytes sum{row * static_cast<double>(shape.rows) * static_cast<double>(shape.tables) * shape.resident};
   for (const EmbeddingShape& other : shape.others)
     sum += table_bytes(other);
   return sum;

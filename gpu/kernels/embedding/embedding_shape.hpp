@@ -37,7 +37,8 @@ struct EmbeddingShape {
   RowUpdate update = RowUpdate::exact_sgd;  ///< of the backward pass
   bool is_weighted = false;                 ///< every lookup has a weight of 4 bytes
   ReuseProfile reuse = ReuseProfile::uniform;
-  ReuseHistogram histogram = {};            ///< where `reuse` is custom
+  ReuseHistogram histogram = {};  ///< where `reuse` is custom
+  double resident = 1.0;          ///< share of the rows that the GPU's memory holds, all looked-up ones
   std::vector<EmbeddingShape> others = {};  ///< unlike tables in the same kernel, of the same pass
 
   bool operator==(const EmbeddingShape&) const = default;
@@ -51,7 +52,7 @@ RowReuse reuse_of(const EmbeddingShape& shape);
 double all_lookups(const EmbeddingShape& shape);
 /// Of a row of its own tables in memory, in sectors of 32 bytes.
 Bytes row_bytes(const EmbeddingShape& shape);
-/// All tables, others included, and the moments of their rows.
+/// What the GPU's memory holds of all tables, others included, and of the moments of their rows.
 Bytes table_bytes(const EmbeddingShape& shape);
 
 }  // namespace c3::gpu

@@ -51,6 +51,18 @@ double RowReuse::distinct(double lookups) const {
   return touched;
 }
 
+double RowReuse::distinct_beyond(double hottest, double lookups) const {
+  if (recorded_ <= 0.0) return distinct(lookups) * std::max(0.0, 1.0 - hottest / rows_);
+  const double part = std::min(1.0, lookups / recorded_);
+  double touched = 0;
+  for (auto bin = bins_.rbegin(); bin != bins_.rend(); ++bin) {  // most often used first
+    const double held = std::min(hottest, bin->rows);
+    hottest -= held;
+    touched += (bin->rows - held) * (1.0 - std::pow(1.0 - part, bin->uses));
+  }
+  return touched;
+}
+
 double RowReuse::growth(double lookups) const {
   if (recorded_ <= 0.0) return rows_ <= 1.0 ? 0.0 : std::exp(lookups * std::log1p(-1.0 / rows_));
   const double part = std::min(1.0, lookups / recorded_);

@@ -51,7 +51,9 @@ class RowReuse {
 
   /// Rows that \p lookups of the table touch, on average.
   double distinct(double lookups) const;
-  /// How fast that grows: the share of lookups that touch a row for the first time.
+  /// Of those, the rows that are not among the \p hottest ones, which are looked up most often.
+  double distinct_beyond(double hottest, double lookups) const;
+  /// How fast distinct grows: the share of lookups that touch a row for the first time.
   double growth(double lookups) const;
   /// Of \p lookups, those that miss a cache of \p capacity which is empty at first, and in which every lookup
   /// inserts its row of \p row bytes and \p streamed bytes of other data.

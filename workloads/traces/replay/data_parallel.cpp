@@ -80,6 +80,7 @@ RecordedRun with_data_parallel(RecordedRun run, int ranks) {
         kind && grows_with_ranks(*kind))
       collective.bytes = collective.bytes * ranks / recorded;
     RecordedCollective scaled = collective;
+    scaled.sends.clear();  // of pairs that were not there
     scaled.group_size = ranks;
     scaled.members.resize(static_cast<std::size_t>(ranks));
     std::iota(scaled.members.begin(), scaled.members.end(), 0);

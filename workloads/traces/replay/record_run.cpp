@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "engine/errors.hpp"
+#include "workloads/traces/collective_splits.hpp"
 #include "workloads/traces/replay/operator_words.hpp"
 #include "workloads/traces/retiming/kernel_operators.hpp"
 #include "workloads/traces/run_graph.hpp"
@@ -156,6 +157,10 @@ class Recorder {
       RecordedWork& work = run_.ranks[member.rank].work[kernel.activity];
       work.collective = static_cast<std::uint32_t>(run_.collectives.size());
       collective.name = work.name;
+    }
+    if (has_unequal_shares(instance, ranks_)) {
+      collective.kind = texts_.of(std::string(name_of(CollectiveKind::all_to_all_v)));
+      collective.sends = bytes_of_pairs(instance, ranks_);
     }
     run_.collectives.push_back(std::move(collective));
   }

@@ -99,11 +99,13 @@ struct RecordedRank {
 /// rank, and the durations of its work have the waiting for the others in them.
 struct RecordedCollective {
   TextRow name = 0;
-  TextRow kind = 0;                   ///< as traces call it; empty: not known
+  TextRow kind = 0;                   ///< all_reduce, .., all_to_all_v with unequal shares; empty: not known
   TextRow dtype = 0;                  ///< c10's name; empty: not known
   std::int64_t bytes = 0;             ///< of the larger side, in and out, of one rank; 0: not known
   std::int64_t group_size = 0;        ///< 0: not known
   std::vector<std::int32_t> members;  ///< numbers of ranks
+  std::vector<std::int64_t> sends =
+      {};  ///< of all_to_all_v: bytes by sender (row) and receiver; empty: not known
 
   bool operator==(const RecordedCollective&) const = default;
 };

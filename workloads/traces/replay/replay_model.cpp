@@ -67,7 +67,8 @@ TimedBy ReplayChoice::of(const RecordedWork& work) const {
 std::optional<CollectiveCall> specified_call(const RecordedRun& run, const RecordedCollective& collective,
                                              int ranks) {
   const auto kind = value_named<CollectiveKind>(run.text(collective.kind));
-  if (!kind || *kind == CollectiveKind::all_to_all_v || *kind == CollectiveKind::send_receive)
+  const bool is_uneven = kind == CollectiveKind::all_to_all_v;
+  if (!kind || *kind == CollectiveKind::send_receive || (is_uneven && collective.sends.empty()))
     return std::nullopt;
   if (collective.bytes == 0 && *kind != CollectiveKind::barrier) return std::nullopt;
   CollectiveCall call{.kind = *kind};
@@ -78,6 +79,8 @@ std::optional<CollectiveCall> specified_call(const RecordedRun& run, const Recor
   if (collective.group_size > 0 && collective.group_size != std::ssize(collective.members)) return std::nullopt;
   call.ranks.assign(collective.members.begin(), collective.members.end());
   if (is_rooted(call.kind)) call.root = call.ranks.front();
+  for (const std::int64_t bytes : collective.sends)
+    call.sends.push_back(Bytes{static_cast<double>(bytes)});
   return call;
 }
 

@@ -45,9 +45,9 @@ class ReplayChoice {
 
 /// As a call, if its kind and bytes are known and say how much each pair of ranks moves. A root is not
 /// recorded: it is the first member. A rank that was recorded alone stands for all \p ranks of a cluster (0: as
-/// many as its job had): they are in groups of neighbours, each of the recorded size; nothing if they cannot
-/// be. Wrong when: the groups of a lone rank are not of neighbours, as those of data parallelism beside tensor
-/// parallelism are not.
+/// many as its job had): they are in groups of neighbours, each of the recorded size, and exchange equal shares
+/// in all-to-alls; nothing if they cannot be. Wrong when: the groups of a lone rank are not of neighbours, as
+/// those of data parallelism beside tensor parallelism are not.
 std::optional<CollectiveCall> specified_call(const RecordedRun& run, const RecordedCollective& collective,
                                              int ranks = 0);
 

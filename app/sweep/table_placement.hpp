@@ -1,0 +1,24 @@
+#pragma once
+/// The search of placements that [shard] of an experiment describes.
+
+#include <cstddef>
+#include <functional>
+#include <string>
+
+#include "configs/experiment_reader.hpp"
+
+namespace c3::inline app {
+
+struct PlacedFile {
+  ExperimentFile file;
+  std::string note;  ///< what was found, for a user; empty: nothing was searched for
+};
+
+/// \p file with its embedding tables where the fastest of the placements has them that its [shard] tries: each
+/// is simulated once, under the first strategy. Without [shard], or where that has a placement, \p file itself.
+/// \param progress may be empty; gets how many placements of how many are done. \throws InfeasibleError,
+/// InterruptedError
+PlacedFile with_placed_tables(const ExperimentFile& file,
+                              const std::function<void(std::size_t, std::size_t)>& progress = {});
+
+}  // namespace c3::app

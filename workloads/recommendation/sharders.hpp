@@ -1,0 +1,57 @@
+#pragma once
+/// Which rank gets which table, by rules of thumb and by a bound.
+
+#include <cstdint>
+#include <vector>
+
+#include "base/enum_names.hpp"
+#include "collectives/spec.hpp"
+#include "workloads/recommendation/job.hpp"
+
+namespace c3::inline workloads {
+
+/// The rank of each table.
+using Placement = std::vector<int>;
+
+/// What a table by table costs its rank.
+struct TableCost {
+  Seconds
+      time;  ///< of its lookups and updates, all samples', each kernel alone, and of the host's rows both ways
+  Bytes sums;  ///< that its rank sends, to all ranks
+  Bytes memory;
+  double lookups = 0;
+  double rows = 0;
+};
+std::vector<TableCost> table_costs(const RecommendationJob& job, const ClusterSpec& cluster);
+
+/// Ranks with so much memory, from which sums leave at a rate.
+struct PlacementSpace {
+  std::vector<TableCost> costs;
+  int ranks = 1;
+  Bytes memory;
+  BytesPerSecond rate;
+};
+/// Of the free tables of \p job.
+PlacementSpace placement_space(const RecommendationJob& job, const ClusterSpec& cluster);
+
+/// Whether no rank has more than its memory.
+bool fits(const PlacementSpace& space, const Placement& placement);
+
+/// One of \p most numbers, by \p seed and which draw it is.
+std::uint64_t drawn_number(std::uint64_t seed, std::uint64_t draw, std::uint64_t most);
+
+/// A lower bound of the part of a step that a placement decides: the longest rank's lookups, then the exchange
+/// of the rank that sends most, forward and backward. Wrong when: lookups and exchanges overlap, or wait for
+/// other things.
+Seconds least_time(const PlacementSpace& space, const Placement& placement);
+
+/// In turn, at random, or largest weight first, to the rank that has least of it so far and has room; `search`
+/// improves what by_time places. \throws InfeasibleError when no rank has room for a table, or the placement
+/// does not fit.
+Placement place(const PlacementSpace& space, Sharder sharder, std::uint64_t seed);
+
+/// Moves and swaps of single tables from \p placement on, the best one of the longest rank each time, until
+/// none lowers least_time.
+Placement improved(const PlacementSpace& space, Placement placement);
+
+}  // namespace c3::workloads
