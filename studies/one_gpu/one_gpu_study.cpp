@@ -17,6 +17,7 @@ StudyOutcome reproduce_one_gpu(const StudyInput& input, const PublishedFigures& 
   const KernelsAlonePart alone(study_file(kName, "kernels.csv"));
   const GpuPartsPart parts(study_file(kName, "parts.csv"));
   const LevelsPart levels(study_file(kName, "levels.csv"));
+  const GroupedPart grouped(study_file(kName, "grouped.csv"));
   const NamedKernels kernels(study_file(kName, "parts.csv"));
   const CopiesPart copies(study_file(kName, "engines.csv"), kernels);
   StepsPart steps(study_file(kName, "steps.csv"));
@@ -27,7 +28,8 @@ StudyOutcome reproduce_one_gpu(const StudyInput& input, const PublishedFigures& 
   beside.plan(jobs);
   streams.plan(jobs);
   run_simulations(jobs, progress, input.processes);
-  StudyOutcome outcome{.report = {alone.section(published), parts.section(published), levels.section(published),
+  StudyOutcome outcome{.report = {alone.section(published), grouped.section(published),
+                                  parts.section(published), levels.section(published),
                                   copies.section(published), beside.section(published),
                                   streams.section(published)}};
   std::ranges::move(steps.sections(published), std::back_inserter(outcome.report));

@@ -77,6 +77,23 @@ class GpuPartsPart {
   std::vector<Row> rows_;
 };
 
+/// Products of many experts in one launch, beside batches of equal products.
+class GroupedPart {
+ public:
+  /// \param file of columns gpu, experts, n, k, mean_rows, alpha, how, ms. \throws ConfigError, IoError
+  explicit GroupedPart(const std::filesystem::path& file);
+
+  StudySection section(const PublishedFigures& published) const;
+
+ private:
+  struct Row {
+    std::string gpu, label;
+    Operator shape;
+    Seconds measured;
+  };
+  std::vector<Row> rows_;
+};
+
 /// What a stream of one kernel loses once the board's power has been averaged.
 class LevelsPart {
  public:

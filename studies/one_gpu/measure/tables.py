@@ -139,6 +139,8 @@ def main():
     write(tables / "engines.csv", ["kernel", "way", "alone_ms", "together_ms", "copy_alone_GB_s", "copy_together_GB_s"], as_measured("engines.csv"), raws)
     write(tables / "equal.csv", ["m", "n", "k", "degree", "each", "serial_ms", "at_once_ms"], as_measured("equal.csv"), raws)
     write(tables / "mixed.csv", ["first", "second", "first_ms", "second_ms", "serial_ms", "at_once_ms"], as_measured("mixed.csv"), raws)
+    grouped = ["model", "experts", "n", "k", "mean_rows", "most_rows", "fewest_rows", "alpha", "how", "ms"]
+    write(tables / "grouped.csv", grouped, as_measured("grouped.csv"), raws)
     write(tables / "dispatch.csv", ["blocks", "ns", "streams", "us_each"], as_measured("dispatch.csv"), raws)
     write(tables / "latency.csv", ["from", "way", "blocks", "ns", "rate_GB_s"], as_measured("latency.csv"), raws)
     write(tables / "bytes.csv", ["kernel", "way", "blocks", "repeats", "blocks_GB", "read_GB", "written_GB", "l2_read_GB"], bytes_of, raws)
