@@ -14,6 +14,7 @@
 #include "studies/one_gpu/one_gpu_study.hpp"
 #include "studies/sampling/sampling_study.hpp"
 #include "studies/scaling_laws/scaling_laws_study.hpp"
+#include "studies/selection/selection_study.hpp"
 #include "studies/t3/t3_study.hpp"
 #include "studies/traces/traces_study.hpp"
 #include "studies/training/training_study.hpp"
@@ -24,8 +25,8 @@ const std::vector<Study>& all_studies() {
   static const std::vector<Study> kStudies = {
       bert_study(),         camping_study(), cluster_study(),  collectives_study(),  conccl_study(),
       convolutions_study(), dlrm_study(),    goldyloc_study(), interference_study(), jitq_study(),
-      kernels_study(),      one_gpu_study(), sampling_study(), scaling_laws_study(), t3_study(),
-      traces_study(),       training_study()};
+      kernels_study(),      one_gpu_study(), sampling_study(), scaling_laws_study(), selection_study(),
+      t3_study(),           traces_study(),  training_study()};
   return kStudies;
 }
 

@@ -62,6 +62,16 @@ ConvolutionShape shape_in(const CheckedRow& row) {
   return shape;
 }
 
+/// Of two rows of the same kernel the shorter time counts.
+void add_kernel(FoundConvolution& found, FoundKernel kernel) {
+  const auto known = std::ranges::find(found.kernels, kernel.name, &FoundKernel::name);
+  if (known == found.kernels.end()) {
+    found.kernels.push_back(std::move(kernel));
+  } else {
+    known->time = std::min(known->time, kernel.time);
+  }
+}
+
 }  // namespace
 
 FindDb read_find_db(const std::filesystem::path& file) {
@@ -74,6 +84,7 @@ FindDb read_find_db(const std::filesystem::path& file) {
       db.convolutions.push_back({.shape = shape, .best = time, .by_solver = {}, .workspaces = {}});
     FoundConvolution& found = db.convolutions.back();
     found.best = std::min(found.best, time);
+    add_kernel(found, {.name = row.text("solver"), .solver = solver, .time = time});
     if (row.text("solver").find("Naive") != std::string::npos) return;
     const auto [place, is_new] = found.by_solver.try_emplace(solver, time);
     if (!is_new && time >= place->second) return;

@@ -12,6 +12,13 @@
 
 namespace c3::inline studies {
 
+/// A kernel of MIOpen's, by its own name, and what it took.
+struct FoundKernel {
+  std::string name;
+  ConvolutionSolver solver;  ///< what it is here
+  Seconds time;
+};
+
 /// One convolution, as it was measured.
 struct FoundConvolution {
   ConvolutionShape shape;
@@ -19,6 +26,7 @@ struct FoundConvolution {
   /// The least of each of our solvers' kernels; those without any tiling ("naive") are left out.
   std::map<ConvolutionSolver, Seconds> by_solver;
   std::map<ConvolutionSolver, Bytes> workspaces;  ///< of that kernel
+  std::vector<FoundKernel> kernels = {};          ///< all that the table has, each name once
 };
 
 struct FindDb {

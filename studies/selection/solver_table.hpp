@@ -1,0 +1,49 @@
+#pragma once
+/// Convolutions of a find-db as choices among MIOpen's kernels.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "gpu/calibration/row_groups.hpp"
+#include "gpu/selection/kernel_selector.hpp"
+#include "gpu/spec.hpp"
+#include "studies/convolutions/find_db.hpp"
+#include "studies/jobs.hpp"
+
+namespace c3::inline studies {
+
+/// A convolution with the kernels that its find-db lists: the four fastest, as a rule.
+struct SolverProblem {
+  ConvolutionShape shape;
+  std::uint64_t layer = 0;  ///< equal for all batches, types and passes of a layer
+  std::vector<float> features;
+  std::string kind;
+  std::vector<int> tokens;                 ///< of the listed kernels
+  std::vector<double> times;               ///< ms, by place in `tokens`
+  std::vector<ConvolutionSolver> solvers;  ///< what the listed kernels are here, by place in `tokens`
+
+  std::size_t best() const;
+  double least() const { return times[best()]; }
+};
+
+/// Of one GPU.
+struct SolverTable {
+  std::string name;   ///< "MI100"
+  std::string words;  ///< in ids of figures: "mi100"
+  GpuSpec gpu;        ///< as in a find-db
+  std::vector<SolverProblem> problems;
+  std::array<std::vector<std::string>, 3> tokens;  ///< names of kernels, by pass and number
+};
+
+/// Without features, which \p jobs add. \param table outlives the jobs
+void read_solver_table(const FindDb& db, SolverTable& table, Jobs& jobs);
+
+/// Trained on those of \p rows that have \p pass. Beside the listed kernels it may choose others that the table
+/// has for the kind: of these is known that they take longer than the last one listed.
+KernelSelector solver_selector(const SolverTable& table, const Rows& rows, ConvolutionPass pass);
+
+}  // namespace c3::studies
