@@ -9,28 +9,19 @@
 #include "base/json.hpp"
 #include "configs/config_error.hpp"
 #include "engine/errors.hpp"
-#include "workloads/tune/model_bound.hpp"
 
 namespace c3::inline app {
 namespace {
 
 constexpr std::size_t kMostTasks = 256;  ///< each has a file in memory
 
-std::vector<Experiment> all_draws(const ExperimentFile& file) {
-  std::vector<Experiment> draws = {file.make(std::nullopt)};
-  const int count = draws.front().measure.draws;
-  if (count > 0) draws.clear();
-  for (int draw = 0; draw < count; ++draw)
-    draws.push_back(file.make(static_cast<std::uint64_t>(draw)));
-  return draws;
-}
-
 /// Of point \p point, which may break a rule.
 TuneCandidate look_at(const SweepPlan& plan, std::size_t point) {
   TuneCandidate its;
   try {
     if (plan.refused[point].empty()) {
-      its = candidate_of(plan.sweep.experiment(plan.sweep.points()[point]));
+      const ExperimentFile file = plan.sweep.experiment(plan.sweep.points()[point]);
+      its.facts = candidate_facts([&](std::optional<std::uint64_t> draw) { return file.make(draw); });
     } else {
       its.refused = plan.refused[point];
     }
@@ -48,11 +39,12 @@ std::string text_of(const std::vector<TuneCandidate>& candidates) {
   for (const TuneCandidate& its : candidates)
     rows.push_back({{"point", its.point},
                     {"refused", its.refused},
-                    {"tokens", its.size.tokens},
-                    {"gpus", its.size.gpus},
-                    {"needed", its.needed.value},
-                    {"fits", its.fits},
-                    {"bound", its.bound.value}});
+                    {"tokens", its.facts.size.tokens},
+                    {"gpus", its.facts.size.gpus},
+                    {"needed", its.facts.needed.value},
+                    {"fits", its.facts.fits},
+                    {"bound", its.facts.bound.value},
+                    {"estimate", its.facts.estimate.value}});
   return rows.dump();
 }
 
@@ -63,36 +55,15 @@ std::vector<TuneCandidate> candidates_in(const std::string& text) {
     candidates.push_back(
         {.point = static_cast<std::size_t>(row["point"].integer()),
          .refused = row["refused"].text(),
-         .size = {.tokens = row["tokens"].integer(), .gpus = static_cast<int>(row["gpus"].integer())},
-         .needed = Bytes{row["needed"].number()},
-         .fits = row["fits"] == Json(true),
-         .bound = Seconds{row["bound"].number()}});
+         .facts = {.size = {.tokens = row["tokens"].integer(), .gpus = static_cast<int>(row["gpus"].integer())},
+                   .needed = Bytes{row["needed"].number()},
+                   .fits = row["fits"] == Json(true),
+                   .bound = Seconds{row["bound"].number()},
+                   .estimate = Seconds{row["estimate"].number()}}});
   return candidates;
 }
 
 }  // namespace
-
-TuneCandidate candidate_of(const ExperimentFile& file) {
-  const std::vector<Experiment> draws = all_draws(file);
-  TuneCandidate its;
-  its.size.gpus = draws.front().cluster.ranks();
-  for (const Experiment& experiment : draws) {
-    if (!experiment.step) continue;
-    its.size.tokens = experiment.step->tokens;
-    its.needed = std::max(its.needed, experiment.step->memory.held);
-    its.fits = its.fits && experiment.step->fits();
-  }
-  if (!its.fits) return its;
-  std::optional<Seconds> bound;
-  for (const Experiment& experiment : draws) {
-    for (const Strategy& strategy : experiment.strategies) {
-      const Seconds least = model_bound(experiment, strategy);
-      bound = bound ? std::min(*bound, least) : least;
-    }
-  }
-  its.bound = bound.value_or(Seconds{});
-  return its;
-}
 
 std::vector<TuneCandidate> tune_candidates(const SweepPlan& plan, const std::vector<std::size_t>& points,
                                            int workers,

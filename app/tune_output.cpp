@@ -56,10 +56,11 @@ std::string ranking_table(const Tuning& tuning, std::size_t shown) {
                       std::back_inserter(row));
     row.push_back(its.strategy);
     row.push_back(fmt::format("{:.3f}", its.time.value * 1e3));
-    row.push_back(fmt::format("{:.1f}%", 100.0 * (its.what.bound / its.time)));
+    row.push_back(fmt::format("{:.1f}%", 100.0 * (its.what.facts.bound / its.time)));
     if (objective != Objective::time) row.push_back(objective_text(objective, its.cost));
-    row.push_back(std::to_string(its.what.size.gpus));
-    row.push_back(its.what.needed > Bytes{} ? fmt::format("{:.1f}", its.what.needed.value / 1e9) : kAbsentCell);
+    row.push_back(std::to_string(its.what.facts.size.gpus));
+    row.push_back(its.what.facts.needed > Bytes{} ? fmt::format("{:.1f}", its.what.facts.needed.value / 1e9)
+                                                  : kAbsentCell);
     table.add(std::move(row));
   }
   return table.text() + "bound: of the time, found without a simulation; GB: needed of the fullest GPU\n";
@@ -95,11 +96,11 @@ Json candidate_json(const Tuning& tuning, const TunedCandidate& its) {
           {"command", plan.manifest.commands[its.what.point]},
           {"strategy", its.strategy},
           {"time_us", its.time / 1.0_us},
-          {"bound_us", its.what.bound / 1.0_us},
+          {"bound_us", its.what.facts.bound / 1.0_us},
           {"value", value_of(tuning.goal.objective, its.cost)},
-          {"gpus", its.what.size.gpus},
-          {"tokens", its.what.size.tokens > 0 ? Json(its.what.size.tokens) : Json()},
-          {"needed_bytes", its.what.needed > Bytes{} ? Json(its.what.needed.value) : Json()}};
+          {"gpus", its.what.facts.size.gpus},
+          {"tokens", its.what.facts.size.tokens > 0 ? Json(its.what.facts.size.tokens) : Json()},
+          {"needed_bytes", its.what.facts.needed > Bytes{} ? Json(its.what.facts.needed.value) : Json()}};
 }
 
 }  // namespace

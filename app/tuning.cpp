@@ -73,7 +73,7 @@ class SearchedPoints final : public PointSource {
   void tell(std::size_t candidate, const PointResult& result) {
     const TuneCandidate& what = candidates_[candidate];
     if (const auto best = fastest(result)) {
-      const double cost = cost_of(tuning_.goal.objective, best->second, what.size);
+      const double cost = cost_of(tuning_.goal.objective, best->second, what.facts.size);
       found_[candidate] = TunedCandidate{what, best->first, best->second, cost};
       ++tuning_.counts.simulated;
       return search_.tell(candidate, cost);
@@ -104,9 +104,9 @@ std::vector<TuneCandidate> admitted(const std::vector<TuneCandidate>& all, Tunin
     if (!its.refused.empty()) {
       ++tuning.counts.refused;
       if (!tuning.first_refused) tuning.first_refused = its.refused;
-    } else if (tuning.goal.most_gpus && its.size.gpus > *tuning.goal.most_gpus) {
+    } else if (tuning.goal.most_gpus && its.facts.size.gpus > *tuning.goal.most_gpus) {
       ++tuning.counts.beyond_gpus;
-    } else if (!its.fits) {
+    } else if (!its.facts.fits) {
       ++tuning.counts.out_of_memory;
     } else {
       some.push_back(its);
@@ -117,7 +117,7 @@ std::vector<TuneCandidate> admitted(const std::vector<TuneCandidate>& all, Tunin
 
 void check_objective(const TuneGoal& goal, const std::vector<TuneCandidate>& candidates) {
   const bool has_tokens =
-      std::ranges::all_of(candidates, [](const TuneCandidate& its) { return its.size.tokens > 0; });
+      std::ranges::all_of(candidates, [](const TuneCandidate& its) { return its.facts.size.tokens > 0; });
   if (goal.objective == Objective::time || has_tokens) return;
   throw ConfigError(
       goal.objective_at, "tune.objective",
@@ -127,7 +127,7 @@ void check_objective(const TuneGoal& goal, const std::vector<TuneCandidate>& can
 void search(const TuneRequest& request, Tuning& tuning, const std::vector<TuneCandidate>& candidates) {
   std::vector<double> bounds;
   for (const TuneCandidate& its : candidates)
-    bounds.push_back(cost_of(tuning.goal.objective, its.bound, its.size));
+    bounds.push_back(cost_of(tuning.goal.objective, its.facts.bound, its.facts.size));
   const auto budget =
       static_cast<std::size_t>(request.whole_steps > 0 ? request.whole_steps : tuning.goal.whole_steps);
   BoundedSearch search(std::move(bounds), tuning.exact ? std::nullopt : std::optional(budget));

@@ -18,7 +18,7 @@
 #include "workloads/analysis/steady_state.hpp"
 #include "workloads/program/program_builder.hpp"
 #include "workloads/tune/linked_ranks.hpp"
-#include "workloads/tune/model_bound.hpp"
+#include "workloads/tune/model_times.hpp"
 #include "workloads/tune/power_bound.hpp"
 
 using namespace c3;
