@@ -1,16 +1,25 @@
 #include "studies/tune/searches.hpp"
 
-#include "workloads/tune/bounded_search.hpp"
+#include "workloads/tune/candidate_search.hpp"
 
 namespace c3::inline studies {
+namespace {
+
+SearchedCandidates searched(const MeasuredSpace& space, const std::vector<std::size_t>& admitted) {
+  SearchedCandidates all;
+  for (const std::size_t i : admitted) {
+    all.bounds.push_back(space.cost(i, space.candidates()[i].facts.bound));
+    all.estimates.push_back(space.cost(i, space.candidates()[i].facts.estimate));
+    all.positions.push_back(space.positions()[i]);
+  }
+  return all;
+}
+
+}  // namespace
 
 SearchOutcome search(const MeasuredSpace& space, bool exact) {
   const std::vector<std::size_t> admitted = space.admitted();
-  std::vector<double> bounds;
-  for (const std::size_t i : admitted)
-    bounds.push_back(space.cost(i, space.candidates()[i].facts.bound));
-  const auto budget = static_cast<std::size_t>(space.goal().whole_steps);
-  BoundedSearch search(std::move(bounds), exact ? std::nullopt : std::optional(budget));
+  CandidateSearch search(searched(space, admitted), exact ? SearchLimits{} : limits_of(space.goal()));
   SearchOutcome outcome;
   while (const auto asked = search.ask()) {
     const std::size_t i = admitted[*asked];
@@ -19,7 +28,8 @@ SearchOutcome search(const MeasuredSpace& space, bool exact) {
     outcome.simulated.push_back(i);
   }
   outcome.regret = *search.cost(search.best().value()) / space.least_cost() - 1.0;
-  outcome.stated = search.regret();
+  outcome.stated = search.likely_regret();
+  outcome.worst = search.worst_regret();
   outcome.seconds = space.search_seconds(outcome.simulated);
   return outcome;
 }

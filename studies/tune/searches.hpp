@@ -12,7 +12,8 @@ namespace c3::inline studies {
 struct SearchOutcome {
   std::vector<std::size_t> simulated;  ///< candidates, in the order of the search
   double regret = 0.0;                 ///< of the best found, over the least cost of all
-  std::optional<double> stated = {};   ///< by how much the search says that its best may exceed the least
+  std::optional<double> stated = {};   ///< by how much the search says that its best exceeds the least at most
+  std::optional<double> worst = {};    ///< the same by the bounds alone
   double seconds = 0.0;                ///< of CPU
 };
 

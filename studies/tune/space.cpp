@@ -64,20 +64,22 @@ void MeasuredSpace::plan(SimulationJobs& jobs) {
 }
 
 MeasuredCandidate MeasuredSpace::measure(std::size_t point) const {
+  const SweepPoint& which = file_.space.points()[point];
   MeasuredCandidate its;
   CpuClock clock;
   try {
-    const ExperimentFile file = file_.space.experiment(file_.space.points()[point]);
+    const auto [file, nominal] = file_.space.with_nominal(which);
     const auto make = [&](std::optional<std::uint64_t> draw) { return file.make(draw); };
-    its.reading = clock.lap();
-    its.facts = candidate_facts(make);
+    its.facts = candidate_facts(nominal, make);
     its.looking = clock.lap();
     its.is_sound = true;
+    file_.space.experiment(which);
+    its.reading = clock.lap();
     if (!its.facts.fits) return its;
     its.time = fastest(run_study(make));
     its.simulating = clock.lap();
   } catch (const ConfigError&) {
-    its.reading = clock.lap();
+    its.looking = its.reading = clock.lap();
   } catch (const InfeasibleError&) {
     (its.is_sound ? its.simulating : its.looking) = clock.lap();
   }
@@ -117,7 +119,7 @@ double MeasuredSpace::exhaustive_seconds() const {
 double MeasuredSpace::search_seconds(const std::vector<std::size_t>& simulated) const {
   double sum = 0.0;
   for (const MeasuredCandidate& its : candidates_)
-    sum += its.reading + its.reading + its.looking;
+    sum += its.looking;
   for (const std::size_t i : simulated)
     sum += candidates_[i].reading + candidates_[i].simulating;
   return sum;

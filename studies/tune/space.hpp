@@ -42,10 +42,10 @@ class MeasuredSpace {
   /// The least of all. \pre one was simulated
   double least_cost() const;
 
-  /// Seconds of CPU to read every candidate and to simulate all that fit.
+  /// Seconds of CPU in which a sweep reads every candidate, and then those that fit once more, which it
+  /// simulates.
   double exhaustive_seconds() const;
-  /// The same of a search that simulates \p simulated. It reads every candidate once to name it and once to
-  /// look at it, and those that it simulates once more.
+  /// The same of a search, which looks at every candidate, and reads those once more that it simulates.
   double search_seconds(const std::vector<std::size_t>& simulated) const;
 
  private:

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "configs/preset_store.hpp"
 #include "studies/tune/searches.hpp"
 #include "studies/tune/space.hpp"
 
@@ -44,6 +45,7 @@ StudyLine line_of(const SearchedSpace& its, const SearchOutcome& outcome, const 
                  {"simulated", static_cast<double>(outcome.simulated.size())},
                  {"CPU [%]", its.share(outcome.seconds)}};
   if (outcome.stated) line.beside.emplace_back("stated [%]", kPercent * *outcome.stated);
+  if (outcome.worst) line.beside.emplace_back("worst case [%]", kPercent * *outcome.worst);
   return line;
 }
 
@@ -122,6 +124,7 @@ std::string rows_csv(const std::vector<SearchedSpace>& spaces) {
 
 StudyOutcome reproduce_tune(const StudyInput& input, const PublishedFigures& published,
                             const StudyProgress& progress) {
+  const PresetSnapshot presets;  // the same for all candidates
   std::vector<MeasuredSpace> spaces;
   for (const std::string_view name : kSpaces)
     spaces.emplace_back(study_file(kName, fmt::format("{}.toml", name)));

@@ -14,19 +14,54 @@
 namespace c3::inline workloads {
 namespace {
 
-Seconds at_link_rate(const CollectiveCall& call, const ClusterSpec& cluster) {
-  const std::vector<int> members = members_of(call, cluster.ranks());
-  const Bytes traffic = least_traffic(call, members, cluster.node.switch_reduces);
-  return traffic * (1.0 / static_cast<double>(members.size())) /
-         rate_between(members.front(), members.back(), cluster);
+/// Of the members of a group, how many share the first one's node.
+int members_in_node(const std::vector<int>& members, const ClusterSpec& cluster) {
+  const int node = members.front() / cluster.node.gpus;
+  return static_cast<int>(
+      std::ranges::count_if(members, [&](int rank) { return rank / cluster.node.gpus == node; }));
+}
+
+/// What each of \p members sends at least.
+Bytes sent_by_each(const CollectiveCall& call, const std::vector<int>& members, const ClusterSpec& cluster) {
+  return least_traffic(call, members, cluster.node.switch_reduces) *
+         (1.0 / static_cast<double>(members.size()));
+}
+
+/// \p bytes on as many channels as a user allows; 0 where all of the library's are.
+Seconds on_channels(Bytes bytes, const ChannelLimits& limits, const ClusterSpec& cluster) {
+  if (limits.most == 0) return {};
+  return bytes / (static_cast<double>(limits.most) * cluster.library.simple.channel_rate);
 }
 
 }  // namespace
 
-BytesPerSecond rate_between(int from, int to, const ClusterSpec& cluster) {
-  const bool in_node = from / cluster.node.gpus == to / cluster.node.gpus;
-  if (in_node || !cluster.fabric) return raw_egress(cluster.node);
-  return cluster.fabric->nic.raw * (static_cast<double>(cluster.fabric->nics_per_node) / cluster.node.gpus);
+BytesPerSecond rate_in_node(int peers, const ClusterSpec& cluster) {
+  const LinkSpec& link = cluster.node.link;
+  const BytesPerSecond payload =
+      cluster.library.link_payload.value > 0.0 ? cluster.library.link_payload : link.both_ways;
+  if (cluster.node.topology == NodeTopology::full_mesh) return static_cast<double>(peers) * payload;
+  return raw_egress(cluster.node) * (payload / link.raw);
+}
+
+BytesPerSecond rate_between_nodes(const ClusterSpec& cluster) {
+  return cluster.fabric->nic.both_ways *
+         (static_cast<double>(cluster.fabric->nics_per_node) / cluster.node.gpus);
+}
+
+Seconds time_at_rates(const CollectiveCall& call, const ClusterSpec& cluster) {
+  const std::vector<int> members = members_of(call, cluster.ranks());
+  const auto count = static_cast<double>(members.size());
+  const int in_node = members_in_node(members, cluster);
+  const Bytes sent = sent_by_each(call, members, cluster);
+  const bool in_pairs = sends_in_pairs(call.kind);
+  const double stays = in_pairs && count > 1.0 ? (in_node - 1.0) / (count - 1.0) : 1.0;
+  Seconds time;
+  if (in_node > 1) time = stays * sent / rate_in_node(in_node - 1, cluster);
+  if (in_node < static_cast<int>(members.size()) && cluster.fabric) {
+    const Seconds leaving = (in_pairs ? 1.0 - stays : 1.0 / in_node) * sent / rate_between_nodes(cluster);
+    time = std::max(time, leaving);
+  }
+  return time;
 }
 
 Seconds ClosedFormTimes::of(const Operation& operation) {
@@ -54,14 +89,23 @@ Seconds ClosedFormTimes::of(const Call& call) {
       calls_, [&](const TimedCall& its) { return its.stream == call.stream && its.call == call.what; });
   if (known != calls_.end()) return known->time;
   checkpoint();
-  const CollectiveMethod method =
-      strategy_ == nullptr
-          ? choose_method(call.what, cluster_, {})
-          : method_of(call.what, policy_of(*strategy_, program_.streams[call.stream]), cluster_);
-  const std::optional<Seconds> expected = expected_time(call.what, method.algorithm, method.protocol, cluster_);
-  const Seconds alone = expected ? *expected : at_link_rate(call.what, cluster_);
-  calls_.push_back({call.what, call.stream, alone});
-  return alone;
+  const Seconds time = alone(call);
+  calls_.push_back({call.what, call.stream, time});
+  return time;
+}
+
+Seconds ClosedFormTimes::alone(const Call& call) const {
+  const StreamPolicy policy =
+      strategy_ == nullptr ? StreamPolicy{} : policy_of(*strategy_, program_.streams[call.stream]);
+  if (backend_of(call.what, policy, cluster_) != Backend::cu) return time_at_rates(call.what, cluster_);
+  const std::vector<int> members = members_of(call.what, cluster_.ranks());
+  const Seconds least =
+      on_channels(sent_by_each(call.what, members, cluster_), policy.method.channels, cluster_);
+  const CollectiveMethod method = method_of(call.what, policy, cluster_);
+  const bool by_formula = cluster_.library.rules == TunerRules::nccl;
+  const std::optional<Seconds> expected =
+      by_formula ? expected_time(call.what, method.algorithm, method.protocol, cluster_) : std::nullopt;
+  return std::max(least, expected ? *expected : time_at_rates(call.what, cluster_));
 }
 
 }  // namespace c3::workloads

@@ -3,46 +3,44 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 #include "workloads/tune/model_times.hpp"
 
 namespace c3::inline workloads {
 namespace {
 
-std::vector<Experiment> all_draws(const ExperimentFactory& make) {
-  std::vector<Experiment> draws = {make(std::nullopt)};
-  const int count = draws.front().measure.draws;
-  if (count > 0) draws.clear();
-  for (int draw = 0; draw < count; ++draw)
-    draws.push_back(make(static_cast<std::uint64_t>(draw)));
-  return draws;
+constexpr Seconds kLeastEstimate{1e-9};  ///< of what does nothing
+
+/// What one draw of a training step holds.
+void add_step(CandidateFacts& facts, const StepFacts& step) {
+  facts.size.tokens = step.tokens;
+  facts.needed = std::max(facts.needed, step.memory.held);
+  facts.fits = facts.fits && step.fits();
 }
 
 }  // namespace
 
-CandidateFacts candidate_facts(const ExperimentFactory& make) {
-  const std::vector<Experiment> draws = all_draws(make);
+CandidateFacts candidate_facts(const Experiment& nominal, const ExperimentFactory& make) {
   CandidateFacts facts;
-  facts.size.gpus = draws.front().cluster.ranks();
-  for (const Experiment& experiment : draws) {
-    if (!experiment.step) continue;
-    facts.size.tokens = experiment.step->tokens;
-    facts.needed = std::max(facts.needed, experiment.step->memory.held);
-    facts.fits = facts.fits && experiment.step->fits();
-  }
-  if (!facts.fits) return facts;
   std::optional<ModelTimes> least;
-  for (const Experiment& experiment : draws) {
+  const auto look_at = [&](const Experiment& experiment) {
+    facts.size.gpus = experiment.cluster.ranks();
+    if (experiment.step) add_step(facts, *experiment.step);
+    if (!facts.fits) return;
     for (const Strategy& strategy : experiment.strategies) {
       const ModelTimes its = model_times(experiment, strategy);
       least = least ? ModelTimes{.bound = std::min(least->bound, its.bound),
                                  .estimate = std::min(least->estimate, its.estimate)}
                     : its;
     }
+  };
+  if (nominal.measure.draws == 0) look_at(nominal);
+  for (int draw = 0; draw < nominal.measure.draws; ++draw)
+    look_at(make(static_cast<std::uint64_t>(draw)));
+  if (facts.fits) {
+    facts.bound = least.value_or(ModelTimes{}).bound;
+    facts.estimate = std::max({least.value_or(ModelTimes{}).estimate, facts.bound, kLeastEstimate});
   }
-  facts.bound = least.value_or(ModelTimes{}).bound;
-  facts.estimate = least.value_or(ModelTimes{}).estimate;
   return facts;
 }
 

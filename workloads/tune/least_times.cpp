@@ -10,15 +10,18 @@
 namespace c3::inline workloads {
 namespace {
 
-ClusterSpec in_a_burst(ClusterSpec cluster) {
+ClusterSpec in_a_burst(ClusterSpec cluster, int cus_per_xcd) {
   cluster.gpu.governor.state = ClockState::burst;
+  if (cus_per_xcd > 0) cluster.gpu.compute.cus_per_xcd = cus_per_xcd;
   return cluster;
 }
 
 }  // namespace
 
-LeastTimes::LeastTimes(const Experiment& experiment)
-    : experiment_(experiment), cluster_(in_a_burst(experiment.cluster)), alone_(experiment.program, cluster_) {}
+LeastTimes::LeastTimes(const Experiment& experiment, int cus_per_xcd)
+    : experiment_(experiment),
+      cluster_(in_a_burst(experiment.cluster, cus_per_xcd)),
+      alone_(experiment.program, cluster_) {}
 
 OperationTimes LeastTimes::of(const Script& script) {
   OperationTimes lasts;

@@ -22,15 +22,14 @@ using OperationTimes = std::vector<std::vector<Seconds>>;
 /// Kernels alone in the clock of a burst, less the margin of their grain; communication takes no time.
 class LeastTimes {
  public:
-  /// \p experiment must outlive it.
-  explicit LeastTimes(const Experiment& experiment);
+  /// \p experiment must outlive it. \param cus_per_xcd that its kernels have; 0: all
+  explicit LeastTimes(const Experiment& experiment, int cus_per_xcd = 0);
 
   /// \throws InfeasibleError as describe() does
   OperationTimes of(const Script& script);
-
- private:
   Seconds of(const Operation& operation);
 
+ private:
   const Experiment& experiment_;
   ClusterSpec cluster_;
   IsolatedTimes alone_;

@@ -83,6 +83,19 @@ double slowdown(const OperationTimes& lasts, const std::vector<Seconds>& under_l
   return factor;
 }
 
+/// CUs of each XCD that \p strategy leaves to every stream; empty where all have all of them. Of a partition
+/// whose best value is sought, one in the middle.
+std::vector<int> cus_of_streams(const Experiment& experiment, const Strategy& strategy) {
+  const bool divides = std::ranges::any_of(
+      strategy.streams, [](const auto& its) { return its.second.cus.is_set() || its.second.reserve_cus > 0; });
+  if (!divides) return {};
+  const std::vector<CuChoice> choices = cu_choices(experiment, strategy);
+  std::vector<int> cus;
+  for (const CuRange& range : cu_ranges(experiment, strategy, choices[choices.size() / 2]))
+    cus.push_back(range.size());
+  return cus;
+}
+
 /// Makes bound and estimate of one run from what its operations take.
 class Modeller {
  public:
@@ -112,6 +125,7 @@ class Modeller {
 
   Seconds estimate() const {
     std::vector<OperationTimes> lasts = lasts_;
+    divide(lasts);
     ClosedFormTimes expected(experiment_, &strategy_);
     Seconds least;
     for (std::size_t script = 0; script < lasts.size(); ++script) {
@@ -126,12 +140,29 @@ class Modeller {
       if (strategy_.serial) least = std::max(least, sum_of(lasts[script]));
     }
     const ClusterSpec& cluster = experiment_.cluster;
-    return std::max(least, longest_time(program_, lasts, [&](Bytes bytes, int from, int to) {
-                      return bytes / rate_between(from, to, cluster);
-                    }));
+    return std::max(
+        least, longest_time(program_, lasts, [&](Bytes bytes, int from, int to) {
+          const bool in_node = from / cluster.node.gpus == to / cluster.node.gpus;
+          return bytes / (in_node || !cluster.fabric ? rate_in_node(1, cluster) : rate_between_nodes(cluster));
+        }));
   }
 
  private:
+  /// Kernels on the CUs that the strategy leaves them.
+  void divide(std::vector<OperationTimes>& lasts) const {
+    const std::vector<int> cus = cus_of_streams(experiment_, strategy_);
+    for (std::size_t stream = 0; stream < cus.size(); ++stream) {
+      const int all = experiment_.cluster.gpu.compute.cus_per_xcd;
+      if (cus[stream] == 0 || cus[stream] == all) continue;
+      LeastTimes least(experiment_, cus[stream]);
+      for (std::size_t script = 0; script < lasts.size(); ++script) {
+        std::vector<Seconds>& times = lasts[script][stream];
+        for (std::size_t i = 0; i < times.size(); ++i)
+          times[i] = std::max(times[i], least.of(program_.scripts[script].streams[stream][i]));
+      }
+    }
+  }
+
   const Experiment& experiment_;
   const Program& program_;
   const Strategy& strategy_;
