@@ -10,50 +10,51 @@
 #include "base/json.hpp"
 #include "configs/config_error.hpp"
 #include "engine/errors.hpp"
-#include "workloads/tune/model_bound.hpp"
 
 namespace c3::inline app {
 namespace {
 
 constexpr std::size_t kMostTasks = 256;  ///< each has a file in memory
 
-std::vector<Experiment> all_draws(const ExperimentFile& file) {
-  std::vector<Experiment> draws = {file.make(std::nullopt)};
-  const int count = draws.front().measure.draws;
-  if (count > 0) draws.clear();
-  for (int draw = 0; draw < count; ++draw)
-    draws.push_back(file.make(static_cast<std::uint64_t>(draw)));
-  return draws;
-}
-
 /// Of point \p point, which may break a rule.
-TuneCandidate look_at(const SweepPlan& plan, std::size_t point) {
-  TuneCandidate its;
+TuneCandidate look_at(const Sweep& space, std::size_t point) {
+  TuneCandidate its{.point = point};
   try {
-    if (plan.refused[point].empty()) {
-      its = candidate_of(plan.sweep.experiment(plan.sweep.points()[point]));
-    } else {
-      its.refused = plan.refused[point];
-    }
+    const auto [file, nominal] = space.with_nominal(space.points()[point]);
+    its.read.id = point_id(file.resolved_toml());
+    const PlacedFile placed = with_placed_tables(file);
+    const bool is_written = placed.note.empty();
+    its.facts = candidate_facts(is_written ? nominal : placed.file.make(std::nullopt),
+                                [&](std::optional<std::uint64_t> draw) { return placed.file.make(draw); });
   } catch (const ConfigError& error) {
-    its.refused = error.what();
+    its.refused = its.read.refused = error.what();
   } catch (const InfeasibleError& error) {
     its.refused = error.what();
   }
-  its.point = point;
   return its;
+}
+
+/// Before processes are made, which then have what they share.
+void read_presets(const Sweep& space) {
+  try {
+    space.experiment(space.points().front());
+  } catch (const ConfigError&) {  // whoever looks at it says so
+  }
 }
 
 std::string text_of(const std::vector<TuneCandidate>& candidates) {
   Json rows = Json::array();
   for (const TuneCandidate& its : candidates)
     rows.push_back({{"point", its.point},
+                    {"id", its.read.id},
+                    {"wrong", its.read.refused},
                     {"refused", its.refused},
-                    {"tokens", its.size.tokens},
-                    {"gpus", its.size.gpus},
-                    {"needed", its.needed.value},
-                    {"fits", its.fits},
-                    {"bound", its.bound.value}});
+                    {"tokens", its.facts.size.tokens},
+                    {"gpus", its.facts.size.gpus},
+                    {"needed", its.facts.needed.value},
+                    {"fits", its.facts.fits},
+                    {"bound", its.facts.bound.value},
+                    {"estimate", its.facts.estimate.value}});
   return rows.dump();
 }
 
@@ -63,53 +64,33 @@ std::vector<TuneCandidate> candidates_in(const std::string& text) {
   for (const Json& row : rows.elements())
     candidates.push_back(
         {.point = static_cast<std::size_t>(row["point"].integer()),
+         .read = {.id = row["id"].text(), .refused = row["wrong"].text()},
          .refused = row["refused"].text(),
-         .size = {.tokens = row["tokens"].integer(), .gpus = static_cast<int>(row["gpus"].integer())},
-         .needed = Bytes{row["needed"].number()},
-         .fits = row["fits"] == Json(true),
-         .bound = Seconds{row["bound"].number()}});
+         .facts = {.size = {.tokens = row["tokens"].integer(), .gpus = static_cast<int>(row["gpus"].integer())},
+                   .needed = Bytes{row["needed"].number()},
+                   .fits = row["fits"] == Json(true),
+                   .bound = Seconds{row["bound"].number()},
+                   .estimate = Seconds{row["estimate"].number()}}});
   return candidates;
 }
 
 }  // namespace
 
-TuneCandidate candidate_of(const ExperimentFile& file) {
-  const std::vector<Experiment> draws = all_draws(with_placed_tables(file).file);
-  TuneCandidate its;
-  its.size.gpus = draws.front().cluster.ranks();
-  for (const Experiment& experiment : draws) {
-    if (!experiment.step) continue;
-    its.size.tokens = experiment.step->tokens;
-    its.needed = std::max(its.needed, experiment.step->memory.held);
-    its.fits = its.fits && experiment.step->fits();
-  }
-  if (!its.fits) return its;
-  std::optional<Seconds> bound;
-  for (const Experiment& experiment : draws) {
-    for (const Strategy& strategy : experiment.strategies) {
-      const Seconds least = model_bound(experiment, strategy);
-      bound = bound ? std::min(*bound, least) : least;
-    }
-  }
-  its.bound = bound.value_or(Seconds{});
-  return its;
-}
-
-std::vector<TuneCandidate> tune_candidates(const SweepPlan& plan, const std::vector<std::size_t>& points,
-                                           int workers,
+std::vector<TuneCandidate> tune_candidates(const Sweep& space, int workers,
                                            const std::function<void(std::size_t, std::size_t)>& progress) {
-  const std::size_t count = std::min(points.size(), kMostTasks);
+  const std::size_t points = space.points().size(), count = std::min(points, kMostTasks);
   std::vector<ParallelTask> tasks;
   for (std::size_t task = 0; task < count; ++task) {
-    tasks.push_back({"the bounds of candidates", [&plan, &points, task, count] {
+    tasks.push_back({"the bounds of candidates", [&space, points, task, count] {
                        std::vector<TuneCandidate> its;
-                       for (std::size_t i = task; i < points.size(); i += count)
-                         its.push_back(look_at(plan, points[i]));
+                       for (std::size_t point = task; point < points; point += count)
+                         its.push_back(look_at(space, point));
                        return text_of(its);
                      }});
   }
+  read_presets(space);
   std::vector<TuneCandidate> candidates;
-  const auto report = [&](std::size_t done) { progress(points.size() * done / count, points.size()); };
+  const auto report = [&](std::size_t done) { progress(points * done / count, points); };
   for (const std::string& text : run_in_parallel(tasks, workers, report)) {
     std::vector<TuneCandidate> some = candidates_in(text);
     candidates.insert(candidates.end(), some.begin(), some.end());

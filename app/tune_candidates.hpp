@@ -7,29 +7,20 @@
 #include <vector>
 
 #include "app/sweep/sweep_plan.hpp"
-#include "configs/experiment_reader.hpp"
-#include "workloads/tune/objective.hpp"
+#include "workloads/tune/candidate.hpp"
 
 namespace c3::inline app {
 
 struct TuneCandidate {
-  std::size_t point = 0;     ///< of the plan
-  std::string refused = {};  ///< which rule it breaks; then the rest is empty
-  CandidateSize size = {};
-  Bytes needed;      ///< memory of the fullest GPU; 0: not known
-  bool fits = true;  ///< in every draw
-  Seconds bound;     ///< of its fastest strategy and draw; 0 where it does not fit
-
-  bool operator==(const TuneCandidate&) const = default;
+  std::size_t point = 0;  ///< of the space
+  ReadPoint read = {};
+  std::string refused = {};  ///< which rule it breaks, or why it cannot run; then there are no facts
+  CandidateFacts facts = {};
 };
 
-/// Of the experiment in \p file. \throws ConfigError, InfeasibleError, InterruptedError
-TuneCandidate candidate_of(const ExperimentFile& file);
-
-/// Of \p points of \p plan, in their order, by up to \p workers processes. \param progress called with (done,
-/// all) points. \throws InterruptedError, std::runtime_error when a process fails
-std::vector<TuneCandidate> tune_candidates(const SweepPlan& plan, const std::vector<std::size_t>& points,
-                                           int workers,
+/// Reads every point of \p space once, by up to \p workers processes. \returns them in their order \param
+/// progress called with (done, all) points. \throws InterruptedError, std::runtime_error when a process fails
+std::vector<TuneCandidate> tune_candidates(const Sweep& space, int workers,
                                            const std::function<void(std::size_t, std::size_t)>& progress);
 
 }  // namespace c3::app

@@ -1,16 +1,20 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <utility>
 
+#include "app/tune_answer.hpp"
 #include "app/tuning.hpp"
 #include "base/json.hpp"
 #include "engine/interrupt.hpp"
 #include "results/cells.hpp"
 #include "results/schema.hpp"
+#include "results/shell_word.hpp"
 #include "results/text_table.hpp"
+#include "workloads/tune/candidate_search.hpp"
 
 namespace c3::inline app {
 namespace {
@@ -38,6 +42,10 @@ std::string objective_text(Objective objective, double cost) {
   return fmt::format("{:.4g}", value_of(objective, cost));
 }
 
+std::string gigabytes(Bytes bytes) {
+  return bytes > Bytes{} ? fmt::format("{:.1f}", bytes.value / 1e9) : kAbsentCell;
+}
+
 std::string ranking_table(const Tuning& tuning, std::size_t shown) {
   const Objective objective = tuning.goal.objective;
   std::vector<std::string> header = {"rank"};
@@ -56,10 +64,10 @@ std::string ranking_table(const Tuning& tuning, std::size_t shown) {
                       std::back_inserter(row));
     row.push_back(its.strategy);
     row.push_back(fmt::format("{:.3f}", its.time.value * 1e3));
-    row.push_back(fmt::format("{:.1f}%", 100.0 * (its.what.bound / its.time)));
+    row.push_back(fmt::format("{:.1f}%", 100.0 * (its.what.facts.bound / its.time)));
     if (objective != Objective::time) row.push_back(objective_text(objective, its.cost));
-    row.push_back(std::to_string(its.what.size.gpus));
-    row.push_back(its.what.needed > Bytes{} ? fmt::format("{:.1f}", its.what.needed.value / 1e9) : kAbsentCell);
+    row.push_back(std::to_string(its.what.facts.size.gpus));
+    row.push_back(gigabytes(its.what.facts.needed));
     table.add(std::move(row));
   }
   return table.text() + "bound: of the time, found without a simulation; GB: needed of the fullest GPU\n";
@@ -72,9 +80,12 @@ std::string regret_text(const Tuning& tuning) {
     return fmt::format("regret: not known, {} simulated candidates were faster than their bounds\n",
                        tuning.broken_bounds);
   if (tuning.counts.open == 0) return "regret: none, no other candidate can be better\n";
-  if (!std::isfinite(*tuning.regret)) return "regret: not known, some candidates have no bound\n";
-  return fmt::format("regret: at most {:.1f} % above what the best candidate may cost; {} may be better\n",
-                     100.0 * *tuning.regret, tuning.counts.open);
+  const std::string worst = std::isfinite(*tuning.worst_regret)
+                                ? fmt::format("in the worst case {:.1f} %", 100.0 * *tuning.worst_regret)
+                                : "the worst case is not known";
+  return fmt::format(
+      "regret: at most {:.1f} % above what the best candidate may cost, with a probability of {:.0f} %; {}\n",
+      100.0 * *tuning.likely_regret, 100.0 * CandidateSearch::kConfidence, worst);
 }
 
 /// Words of `--set`, as they follow those of the command line.
@@ -82,10 +93,74 @@ std::vector<std::string> sets_of(const Tuning& tuning, const TunedCandidate& its
   return tuning.plan.sweep.sets(tuning.plan.sweep.points()[its.what.point]);
 }
 
+/// What else may be chosen; nothing where the best is best in everything.
+std::string front_text(const Tuning& tuning, std::size_t shown) {
+  const std::vector<std::size_t> front = front_of(tuning.ranking);
+  if (front.size() < 2) return {};
+  const Objective objective = tuning.goal.objective;
+  TextTable table(
+      {"rank", objective == Objective::time ? std::string("ms") : std::string(unit_of(objective)), "GB", "kJ"});
+  for (std::size_t i = 0; i < std::min(shown, front.size()); ++i) {
+    const TunedCandidate& its = tuning.ranking[front[i]];
+    const std::optional<Joules> energy = energy_of(its);
+    table.add({std::to_string(front[i] + 1),
+               objective == Objective::time ? fmt::format("{:.3f}", its.time.value * 1e3)
+                                            : objective_text(objective, its.cost),
+               gigabytes(its.what.facts.needed),
+               energy ? fmt::format("{:.1f}", energy->value / 1e3) : kAbsentCell});
+  }
+  return fmt::format("\nof those simulated, none beats these in cost, memory and energy together:\n{}",
+                     table.text());
+}
+
+/// Why the best wins over the next one.
+std::string comparison_text(const Tuning& tuning) {
+  if (tuning.ranking.size() < 2) return {};
+  const std::vector<ComparedNumber> rows = compared(tuning.ranking[0], tuning.ranking[1]);
+  if (rows.empty()) return {};
+  TextTable table({"why", "best", "next", "difference"});
+  for (const ComparedNumber& its : rows)
+    table.add({fmt::format("{} [{}]", its.name, its.unit), fmt::format("{:.1f}", its.best),
+               fmt::format("{:.1f}", its.other), fmt::format("{:+.1f}", its.other - its.best)});
+  return fmt::format("\n{}times of GPU 0; c3sim explain FILE with the words of --set says more\n",
+                     table.text());
+}
+
+std::string launch_text(const LaunchArguments& launch) {
+  std::string text = "\nstart it:";
+  for (const std::string& word : launch.words)
+    text += " " + shell_word(word);
+  text += "\n";
+  if (!launch.unsaid.empty())
+    text += fmt::format("no argument stands for: {}\n", fmt::join(launch.unsaid, ", "));
+  return text;
+}
+
+Json comparison_json(const Tuning& tuning) {
+  Json rows = Json::array();
+  if (tuning.ranking.size() < 2) return rows;
+  for (const ComparedNumber& its : compared(tuning.ranking[0], tuning.ranking[1]))
+    rows.push_back({{"name", its.name}, {"unit", its.unit}, {"best", its.best}, {"next", its.other}});
+  return rows;
+}
+
+Json front_json(const Tuning& tuning) {
+  Json ids = Json::array();
+  for (const std::size_t position : front_of(tuning.ranking))
+    ids.push_back(Json(tuning.plan.manifest.ids[tuning.ranking[position].what.point]));
+  return ids;
+}
+
+Json launch_json(const std::optional<LaunchArguments>& launch) {
+  if (!launch) return {};
+  return {{"arguments", Json(launch->words)}, {"unsaid", Json(launch->unsaid)}};
+}
+
 Json candidate_json(const Tuning& tuning, const TunedCandidate& its) {
   const SweepPlan& plan = tuning.plan;
   const std::vector<std::string>& names = plan.sweep.names();
   const std::vector<std::string> texts = plan.sweep.texts(plan.sweep.points()[its.what.point]);
+  const std::optional<Joules> energy = energy_of(its);
   Json values = Json::object();
   for (std::size_t axis = 0; axis < names.size(); ++axis)
     values[names[axis]] = texts[axis];
@@ -95,11 +170,12 @@ Json candidate_json(const Tuning& tuning, const TunedCandidate& its) {
           {"command", plan.manifest.commands[its.what.point]},
           {"strategy", its.strategy},
           {"time_us", its.time / 1.0_us},
-          {"bound_us", its.what.bound / 1.0_us},
+          {"bound_us", its.what.facts.bound / 1.0_us},
           {"value", value_of(tuning.goal.objective, its.cost)},
-          {"gpus", its.what.size.gpus},
-          {"tokens", its.what.size.tokens > 0 ? Json(its.what.size.tokens) : Json()},
-          {"needed_bytes", its.what.needed > Bytes{} ? Json(its.what.needed.value) : Json()}};
+          {"gpus", its.what.facts.size.gpus},
+          {"tokens", its.what.facts.size.tokens > 0 ? Json(its.what.facts.size.tokens) : Json()},
+          {"energy_j", energy ? Json(energy->value) : Json()},
+          {"needed_bytes", its.what.facts.needed > Bytes{} ? Json(its.what.facts.needed.value) : Json()}};
 }
 
 }  // namespace
@@ -109,11 +185,12 @@ std::string tune_text(const Tuning& tuning, std::size_t shown) {
                                  tuning.goal.objective == Objective::time
                                      ? std::string("least time")
                                      : fmt::format("most {}", unit_of(tuning.goal.objective)),
-                                 tuning.exact ? "exact" : "bounded", count_table(tuning));
+                                 tuning.exact ? "exact" : "guided", count_table(tuning));
   if (!tuning.ranking.empty())
     text += fmt::format("{}\nbest: {}\n", ranking_table(tuning, shown),
                         tuning.plan.manifest.commands[tuning.ranking.front().what.point]);
-  return text + regret_text(tuning);
+  text += regret_text(tuning) + front_text(tuning, shown) + comparison_text(tuning);
+  return tuning.launch ? text + launch_text(*tuning.launch) : text;
 }
 
 std::string tune_json(const Tuning& tuning) {
@@ -121,7 +198,9 @@ std::string tune_json(const Tuning& tuning) {
   Json ranking = Json::array();
   for (const TunedCandidate& its : tuning.ranking)
     ranking.push_back(candidate_json(tuning, its));
-  const bool is_known = tuning.regret && std::isfinite(*tuning.regret);
+  const auto share = [](std::optional<double> regret) {
+    return regret && std::isfinite(*regret) ? Json(*regret) : Json();
+  };
   const Json json{{"schema_version", kJsonSchemaVersion},
                   {"experiment", tuning.plan.sweep.name()},
                   {"folder", tuning.plan.folder.path().string()},
@@ -137,8 +216,12 @@ std::string tune_json(const Tuning& tuning) {
                   {"simulated", counts.simulated},
                   {"failed", counts.failed},
                   {"open", counts.open},
-                  {"regret_bound", is_known ? Json(*tuning.regret) : Json()},
+                  {"likely_regret", share(tuning.likely_regret)},
+                  {"regret_bound", share(tuning.worst_regret)},
                   {"broken_bounds", tuning.broken_bounds},
+                  {"front", front_json(tuning)},
+                  {"comparison", comparison_json(tuning)},
+                  {"launch", launch_json(tuning.launch)},
                   {"ranking", std::move(ranking)}};
   return json.dump(2) + "\n";
 }

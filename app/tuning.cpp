@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <iterator>
 #include <thread>
 #include <utility>
 
@@ -12,8 +13,10 @@
 #include "app/sweep/point_source.hpp"
 #include "app/sweep/sweep_run.hpp"
 #include "configs/config_error.hpp"
+#include "configs/sweep_positions.hpp"
 #include "configs/tune.hpp"
-#include "workloads/tune/bounded_search.hpp"
+#include "workloads/training/training_step.hpp"
+#include "workloads/tune/candidate_search.hpp"
 
 namespace c3::inline app {
 namespace {
@@ -29,10 +32,27 @@ std::optional<std::pair<std::string, Seconds>> fastest(const PointResult& result
   return result.status == PointStatus::ok ? best : std::nullopt;
 }
 
+/// Numbers of one strategy.
+std::vector<PointNumber> numbers_of(const PointResult& result, const std::string& strategy) {
+  std::vector<PointNumber> numbers;
+  std::ranges::copy_if(result.numbers, std::back_inserter(numbers),
+                       [&](const PointNumber& its) { return its.strategy == strategy; });
+  return numbers;
+}
+
+/// How to start the best candidate, where it is a training step.
+std::optional<LaunchArguments> launch_of_best(const Tuning& tuning) {
+  if (tuning.ranking.empty()) return std::nullopt;
+  const Sweep& sweep = tuning.plan.sweep;
+  const Experiment best = sweep.with_nominal(sweep.points()[tuning.ranking.front().what.point]).second;
+  if (!is_training(best)) return std::nullopt;
+  return launch_arguments(training_of(best), best.cluster);
+}
+
 /// Candidates of a search as points to simulate. What the folder has is told without a simulation.
 class SearchedPoints final : public PointSource {
  public:
-  SearchedPoints(Tuning& tuning, const std::vector<TuneCandidate>& candidates, BoundedSearch& search)
+  SearchedPoints(Tuning& tuning, const std::vector<TuneCandidate>& candidates, CandidateSearch& search)
       : tuning_(tuning), candidates_(candidates), search_(search), found_(candidates.size()) {}
 
   std::optional<std::size_t> next() override {
@@ -73,8 +93,9 @@ class SearchedPoints final : public PointSource {
   void tell(std::size_t candidate, const PointResult& result) {
     const TuneCandidate& what = candidates_[candidate];
     if (const auto best = fastest(result)) {
-      const double cost = cost_of(tuning_.goal.objective, best->second, what.size);
-      found_[candidate] = TunedCandidate{what, best->first, best->second, cost};
+      const double cost = cost_of(tuning_.goal.objective, best->second, what.facts.size);
+      found_[candidate] =
+          TunedCandidate{what, best->first, best->second, cost, numbers_of(result, best->first)};
       ++tuning_.counts.simulated;
       return search_.tell(candidate, cost);
     }
@@ -85,7 +106,7 @@ class SearchedPoints final : public PointSource {
 
   Tuning& tuning_;
   const std::vector<TuneCandidate>& candidates_;
-  BoundedSearch& search_;
+  CandidateSearch& search_;
   std::vector<std::optional<TunedCandidate>> found_;
   std::vector<std::size_t> asked_;  ///< and not told yet
   PointCounts total_;
@@ -97,16 +118,18 @@ int workers_of(const TuneRequest& request) {
   return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
 }
 
-/// Those that may be simulated; the others are counted.
+/// Those that may be simulated, each configuration once; the others are counted.
 std::vector<TuneCandidate> admitted(const std::vector<TuneCandidate>& all, Tuning& tuning) {
   std::vector<TuneCandidate> some;
-  for (const TuneCandidate& its : all) {
+  for (const std::size_t point : points_of(tuning.plan, {})) {
+    const TuneCandidate& its = all[point];
+    ++tuning.counts.candidates;
     if (!its.refused.empty()) {
       ++tuning.counts.refused;
       if (!tuning.first_refused) tuning.first_refused = its.refused;
-    } else if (tuning.goal.most_gpus && its.size.gpus > *tuning.goal.most_gpus) {
+    } else if (tuning.goal.most_gpus && its.facts.size.gpus > *tuning.goal.most_gpus) {
       ++tuning.counts.beyond_gpus;
-    } else if (!its.fits) {
+    } else if (!its.facts.fits) {
       ++tuning.counts.out_of_memory;
     } else {
       some.push_back(its);
@@ -117,24 +140,31 @@ std::vector<TuneCandidate> admitted(const std::vector<TuneCandidate>& all, Tunin
 
 void check_objective(const TuneGoal& goal, const std::vector<TuneCandidate>& candidates) {
   const bool has_tokens =
-      std::ranges::all_of(candidates, [](const TuneCandidate& its) { return its.size.tokens > 0; });
+      std::ranges::all_of(candidates, [](const TuneCandidate& its) { return its.facts.size.tokens > 0; });
   if (goal.objective == Objective::time || has_tokens) return;
   throw ConfigError(
       goal.objective_at, "tune.objective",
       fmt::format("'{}' requires a training step; without one use 'time'", name_of(goal.objective)));
 }
 
+SearchedCandidates searched(const Tuning& tuning, const std::vector<TuneCandidate>& candidates) {
+  const std::vector<std::vector<double>> positions = positions_of(tuning.plan.sweep);
+  SearchedCandidates all;
+  for (const TuneCandidate& its : candidates) {
+    all.bounds.push_back(cost_of(tuning.goal.objective, its.facts.bound, its.facts.size));
+    all.estimates.push_back(cost_of(tuning.goal.objective, its.facts.estimate, its.facts.size));
+    all.positions.push_back(positions[its.point]);
+  }
+  return all;
+}
+
 void search(const TuneRequest& request, Tuning& tuning, const std::vector<TuneCandidate>& candidates) {
-  std::vector<double> bounds;
-  for (const TuneCandidate& its : candidates)
-    bounds.push_back(cost_of(tuning.goal.objective, its.bound, its.size));
-  const auto budget =
-      static_cast<std::size_t>(request.whole_steps > 0 ? request.whole_steps : tuning.goal.whole_steps);
-  BoundedSearch search(std::move(bounds), tuning.exact ? std::nullopt : std::optional(budget));
+  const SearchLimits limits = tuning.exact ? SearchLimits{} : limits_of(tuning.goal);
+  CandidateSearch search(searched(tuning, candidates), limits);
   SearchedPoints points(tuning, candidates, search);
   {
     ProgressLine progress(request.quiet, "whole steps");
-    const std::size_t most = tuning.exact ? candidates.size() : std::min(budget, candidates.size());
+    const std::size_t most = std::min(limits.budget.value_or(candidates.size()), candidates.size());
     run_points(tuning.plan, points, {.workers = workers_of(request), .limit = std::nullopt},
                [&](const PointCounts&) { progress(search.told(), most); });
   }
@@ -142,7 +172,8 @@ void search(const TuneRequest& request, Tuning& tuning, const std::vector<TuneCa
     tuning.ranking.push_back(points.found(candidate));
   tuning.counts.pruned = search.pruned();
   tuning.counts.open = search.open();
-  tuning.regret = search.regret();
+  tuning.worst_regret = search.worst_regret();
+  tuning.likely_regret = search.likely_regret();
   tuning.broken_bounds = search.broken_bounds();
 }
 
@@ -152,20 +183,23 @@ Tuning tune(const TuneRequest& request) {
   TuneFile file = TuneFile::load(request.sweep.file, request.sweep.sets);
   SweepRequest sweep = request.sweep;
   if (sweep.folder.empty()) sweep.folder = std::filesystem::path("out") / (file.space.name() + "_tune");
-  ProgressLine reading(request.quiet, "candidates read");
-  Tuning tuning{.plan = plan_points(std::move(file.space), "tune", sweep, std::ref(reading)),
+  const std::vector<TuneCandidate> all = [&] {
+    ProgressLine progress(request.quiet, "candidates read");
+    return tune_candidates(file.space, workers_of(request), std::ref(progress));
+  }();
+  std::vector<ReadPoint> points;
+  for (const TuneCandidate& its : all)
+    points.push_back(its.read);
+  Tuning tuning{.plan = plan_points(std::move(file.space), points, "tune", sweep),
                 .goal = file.goal,
                 .exact = request.exact};
-  const std::vector<std::size_t> points = points_of(tuning.plan, {});
-  tuning.counts.candidates = points.size();
-  const std::vector<TuneCandidate> candidates = [&] {
-    ProgressLine progress(request.quiet, "candidates with a bound");
-    return admitted(tune_candidates(tuning.plan, points, workers_of(request), std::ref(progress)), tuning);
-  }();
+  if (request.whole_steps > 0) tuning.goal.whole_steps = request.whole_steps;
+  const std::vector<TuneCandidate> candidates = admitted(all, tuning);
   check_objective(tuning.goal, candidates);
   if (const std::string note = claim_folder(tuning.plan); !note.empty() && !request.quiet)
     fmt::print(stderr, "{}\n", note);
   search(request, tuning, candidates);
+  tuning.launch = launch_of_best(tuning);
   return tuning;
 }
 

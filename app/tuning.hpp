@@ -9,6 +9,8 @@
 #include "app/sweep/sweep_plan.hpp"
 #include "app/tune_candidates.hpp"
 #include "configs/tune_reader.hpp"
+#include "results/sweep/sweep_folder.hpp"
+#include "workloads/training/launch_arguments.hpp"
 
 namespace c3::inline app {
 
@@ -25,9 +27,10 @@ struct TuneRequest {
 /// A candidate that was simulated.
 struct TunedCandidate {
   TuneCandidate what;
-  std::string strategy;  ///< its fastest
-  Seconds time;          ///< under that, median over seeds and draws
-  double cost = 0.0;     ///< by the objective
+  std::string strategy;                   ///< its fastest
+  Seconds time;                           ///< under that, median over seeds and draws
+  double cost = 0.0;                      ///< by the objective
+  std::vector<PointNumber> numbers = {};  ///< of its run under that strategy
 };
 
 /// How many candidates went where. All of them add up to `candidates`.
@@ -47,9 +50,10 @@ struct Tuning {
   TuneGoal goal;
   bool exact = false;
   TuneCounts counts = {};
-  std::vector<TunedCandidate> ranking = {};     ///< the best first
-  std::optional<double> regret = std::nullopt;  ///< see BoundedSearch::regret
-  std::size_t broken_bounds = 0;                ///< see BoundedSearch::broken_bounds
+  std::vector<TunedCandidate> ranking = {};                                         ///< the best first
+  std::optional<double> worst_regret = std::nullopt, likely_regret = std::nullopt;  ///< see CandidateSearch
+  std::optional<LaunchArguments> launch = std::nullopt;                             ///< of the best
+  std::size_t broken_bounds = 0;                                                    ///< see CandidateSearch
   std::optional<std::string> first_refused = std::nullopt, first_failed = std::nullopt;  ///< why
 };
 

@@ -54,7 +54,7 @@ void add_tune_verb(Command& app, VerbAction& action) {
       .in_range(1, 4096)
       .type_name("N");
   verb.add_option("--whole-steps", request->whole_steps,
-                  "Candidates to simulate (default: tune.whole_steps of the file, 16)")
+                  "Most candidates to simulate (default: tune.whole_steps of the file, 16)")
       .in_range(1, 1000000)
       .type_name("N");
   verb.add_flag("--exact", request->exact, "Simulate until no other candidate can be better");
@@ -63,14 +63,11 @@ void add_tune_verb(Command& app, VerbAction& action) {
       .type_name("N");
   verb.add_flag("--json", request->json, "Print one JSON object, with every simulated candidate; times in us");
   verb.set_footer(
-      "Of every candidate first the rules, the memory and a lower bound of its time are found, without a\n"
-      "simulation; then the most promising are simulated whole, in the order of their bounds. A candidate "
-      "whose\n"
-      "bound is no better than the best time is never simulated. The regret says by how much the best may "
-      "exceed\n"
-      "the least possible; with --exact it is none. Simulated candidates are kept in DIR: after an "
-      "interruption,\n"
-      "or for more whole steps, repeat the command. docs/tune.md explains it.\n\n"
+      "Of every candidate first the rules, the memory, a lower bound and an estimate of its time are found,\n"
+      "without a simulation. The most promising are simulated whole, until a regret of 0.5 % (tune.regret) is\n"
+      "likely at most: by so much the best found may be worse than the best of all. With --exact the search goes\n"
+      "on until no other candidate can be better by its bound. Simulated candidates are kept in DIR: after an\n"
+      "interruption, or for more whole steps, repeat the command. docs/tune.md explains it.\n\n"
       "Examples:\n"
       "  c3sim tune configs/experiments/training/llama3_70b_search.toml --whole-steps 8\n"
       "  c3sim tune my_layouts.toml --exact --json");

@@ -211,6 +211,15 @@ ExperimentFile ExperimentFile::load(const std::filesystem::path& path, std::span
 }
 
 ExperimentFile ExperimentFile::read(Node merged, const std::string& name) {
+  return read_as(StepExtent::sketch, std::move(merged), name).first;
+}
+
+std::pair<ExperimentFile, Experiment> ExperimentFile::read_with_nominal(Node merged, const std::string& name) {
+  return read_as(StepExtent::whole, std::move(merged), name);
+}
+
+std::pair<ExperimentFile, Experiment> ExperimentFile::read_as(StepExtent extent, Node merged,
+                                                              const std::string& name) {
   Node resolved = resolve(merged);
   drop_tune(resolved);  // a run is of the file's own values
   take_sweep(resolved);
@@ -225,7 +234,8 @@ ExperimentFile ExperimentFile::read(Node merged, const std::string& name) {
     const Origin file_name = {resolved.origin.file, 0, 0};
     resolved.table()->put("name", file_name, Node{name, file_name});
   }
-  const Measure measure = read_experiment(resolved, std::nullopt, StepExtent::sketch).measure;
+  Experiment nominal = read_experiment(resolved, std::nullopt, extent);
+  const Measure& measure = nominal.measure;
   for (int draw = 0; draw < measure.draws; ++draw)
     read_experiment(resolved, static_cast<std::uint64_t>(draw), StepExtent::sketch);
 
@@ -234,7 +244,7 @@ ExperimentFile ExperimentFile::read(Node merged, const std::string& name) {
   resolved.table()->put("measure", at,
                         Node{measure_table(measure, written == nullptr ? nullptr : written->table()), at});
   resolved.value = in_reading_order(*resolved.table());
-  return {std::move(merged), std::move(resolved)};
+  return {ExperimentFile(std::move(merged), std::move(resolved)), std::move(nominal)};
 }
 
 Experiment ExperimentFile::make(std::optional<std::uint64_t> draw) const {

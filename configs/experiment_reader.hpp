@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "configs/rule.hpp"
@@ -19,6 +20,8 @@
 #include "workloads/training/recurrent_step.hpp"
 
 namespace c3::inline configs {
+
+enum class StepExtent;
 
 /// Placements of tables to try.
 struct ShardingTask {
@@ -36,6 +39,9 @@ class ExperimentFile {
 
   /// The same of a document in memory. \param name of the experiment, where the document has none.
   static ExperimentFile read(Node document, const std::string& name);
+
+  /// The same with the nominal experiment, which is then made once and not sketched before.
+  static std::pair<ExperimentFile, Experiment> read_with_nominal(Node document, const std::string& name);
 
   /// The experiment with every range at its nominal value, or drawn: draw d of an experiment is the same on
   /// every machine and whatever was made before. A long training step takes seconds to write.
@@ -75,6 +81,7 @@ class ExperimentFile {
   std::string merged_toml(Comments comments = Comments::none) const;
 
  private:
+  static std::pair<ExperimentFile, Experiment> read_as(StepExtent extent, Node merged, const std::string& name);
   ExperimentFile(Node merged, Node resolved) : merged_(std::move(merged)), resolved_(std::move(resolved)) {}
 
   Node merged_;

@@ -117,11 +117,19 @@ void Sweep::each_change(const SweepPoint& point, Change change) const {
   }
 }
 
-ExperimentFile Sweep::experiment(const SweepPoint& point) const {
+Node Sweep::document_of(const SweepPoint& point) const {
   Node document = document_;
   each_change(point,
               [&](const std::string& key, Node value) { override_value(document, key, std::move(value)); });
-  return ExperimentFile::read(std::move(document), name_);
+  return document;
+}
+
+ExperimentFile Sweep::experiment(const SweepPoint& point) const {
+  return ExperimentFile::read(document_of(point), name_);
+}
+
+std::pair<ExperimentFile, Experiment> Sweep::with_nominal(const SweepPoint& point) const {
+  return ExperimentFile::read_with_nominal(document_of(point), name_);
 }
 
 std::vector<std::string> Sweep::sets(const SweepPoint& point) const {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "configs/experiment_reader.hpp"
@@ -44,6 +45,8 @@ class Sweep {
   std::vector<std::string> texts(const SweepPoint& point) const;
   /// \throws ConfigError for a combination that makes no experiment
   ExperimentFile experiment(const SweepPoint& point) const;
+  /// The same with its nominal experiment, see ExperimentFile::read_with_nominal(). \throws as experiment()
+  std::pair<ExperimentFile, Experiment> with_nominal(const SweepPoint& point) const;
   /// `key=value` of every key that makes the file's own experiment that of \p point.
   std::vector<std::string> sets(const SweepPoint& point) const;
 
@@ -59,6 +62,7 @@ class Sweep {
 
   void add_groups(std::vector<SweepGroup> groups);
   void find_points();
+  Node document_of(const SweepPoint& point) const;
   const Node& value(const SweepPoint& point, std::size_t axis) const { return axes_[axis].values[point[axis]]; }
   /// Calls \p change(key, value) for every key that the point sets.
   template <class Change>

@@ -14,7 +14,8 @@ constexpr auto kTuneKeys = std::to_array<KeyText>({
     {"objective", "what to make best", std::string_view("time")},
     {"most_gpus", "of a candidate; default: any number"},
     {"seeds", "measure.seeds of whole steps"},
-    {"whole_steps", "to simulate without --exact", std::int64_t{16}},
+    {"whole_steps", "at most, without --exact", std::int64_t{16}},
+    {"regret", "likely one at which to end", 0.005},
 });
 
 TuneGoal read_goal(Section& tune) {
@@ -27,6 +28,7 @@ TuneGoal read_goal(Section& tune) {
   if (tune.has("most_gpus")) goal.most_gpus = tune.integer("most_gpus", 1, kMany);
   if (tune.has("seeds")) goal.seeds = tune.integer("seeds", 1, kMostSeeds);
   if (tune.has("whole_steps")) goal.whole_steps = tune.integer("whole_steps", 1, kMany);
+  if (tune.has("regret")) goal.regret = tune.fraction("regret");
   return goal;
 }
 
@@ -61,6 +63,10 @@ TuneDescription read_tune(const Node& document) {
 }
 
 }  // namespace
+
+SearchLimits limits_of(const TuneGoal& goal) {
+  return {.budget = static_cast<std::size_t>(goal.whole_steps), .regret = goal.regret};
+}
 
 TuneDescription take_tune(Node& document) {
   if (document.table()->find(kTune) == nullptr && document.table()->find(kSweep) == nullptr) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "configs/sweep_reader.hpp"
+#include "workloads/tune/candidate_search.hpp"
 #include "workloads/tune/objective.hpp"
 
 namespace c3::inline configs {
@@ -15,9 +16,13 @@ struct TuneGoal {
   Objective objective = Objective::time;
   std::optional<std::int64_t> most_gpus = std::nullopt;  ///< of a candidate
   std::optional<std::int64_t> seeds = std::nullopt;      ///< of each whole step; absent: the file's
-  std::int64_t whole_steps = 16;                         ///< to simulate, unless the search is exact
+  std::int64_t whole_steps = 16;                         ///< most to simulate, unless the search is exact
+  double regret = 0.005;                                 ///< likely, at which it ends
   Origin objective_at = {};                              ///< of the objective, where the file names one
 };
+
+/// When a search that is not exact ends.
+SearchLimits limits_of(const TuneGoal& goal);
 
 struct TuneDescription {
   TuneGoal goal = {};

@@ -18,6 +18,7 @@
 #include "studies/t3/t3_study.hpp"
 #include "studies/traces/traces_study.hpp"
 #include "studies/training/training_study.hpp"
+#include "studies/tune/tune_study.hpp"
 
 namespace c3::inline studies {
 
@@ -26,7 +27,7 @@ const std::vector<Study>& all_studies() {
       bert_study(),         camping_study(), cluster_study(),  collectives_study(),  conccl_study(),
       convolutions_study(), dlrm_study(),    goldyloc_study(), interference_study(), jitq_study(),
       kernels_study(),      one_gpu_study(), sampling_study(), scaling_laws_study(), selection_study(),
-      t3_study(),           traces_study(),  training_study()};
+      t3_study(),           traces_study(),  training_study(), tune_study()};
   return kStudies;
 }
 

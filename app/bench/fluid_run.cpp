@@ -1,6 +1,6 @@
 #include "app/bench/fluid_run.hpp"
 
-#include "app/bench/cpu_clock.hpp"
+#include "base/cpu_clock.hpp"
 #include "app/bench/program.hpp"
 #include "engine/simulation.hpp"
 

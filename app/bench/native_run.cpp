@@ -5,7 +5,7 @@
 #include <array>
 #include <string>
 
-#include "app/bench/cpu_clock.hpp"
+#include "base/cpu_clock.hpp"
 #include "app/bench/program.hpp"
 #include "engine/simgrid_loop.hpp"
 

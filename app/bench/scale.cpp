@@ -7,7 +7,7 @@
 #include <functional>
 #include <stdexcept>
 
-#include "app/bench/cpu_clock.hpp"
+#include "base/cpu_clock.hpp"
 #include "app/bench/in_child.hpp"
 #include "collectives/backends/entry.hpp"
 #include "collectives/measure.hpp"

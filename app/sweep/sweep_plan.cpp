@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "app/usage_error.hpp"
@@ -45,15 +44,32 @@ std::vector<ColumnData> axis_columns(const Sweep& sweep) {
   return columns;
 }
 
+ReadPoint read_point(const Sweep& sweep, const SweepPoint& point) {
+  try {
+    return {.id = point_id(sweep.experiment(point).resolved_toml())};
+  } catch (const ConfigError& error) {
+    return {.refused = error.what()};
+  }
+}
+
 }  // namespace
 
 SweepPlan plan_sweep(const SweepRequest& request,
                      const std::function<void(std::size_t, std::size_t)>& progress) {
-  return plan_points(Sweep::load(request.file, request.sets), "sweep", request, progress);
+  Sweep sweep = Sweep::load(request.file, request.sets);
+  std::vector<ReadPoint> points;
+  for (const SweepPoint& point : sweep.points()) {
+    points.push_back(read_point(sweep, point));
+    progress(points.size(), sweep.points().size());
+  }
+  return plan_points(std::move(sweep), points, "sweep", request);
 }
 
-SweepPlan plan_points(Sweep sweep, const std::string& verb, const SweepRequest& request,
-                      const std::function<void(std::size_t, std::size_t)>& progress) {
+SweepPlan plan_points(Sweep sweep, const std::vector<ReadPoint>& points, const std::string& verb,
+                      const SweepRequest& request) {
+  const bool any_is_sound =
+      std::ranges::any_of(points, [](const ReadPoint& its) { return its.refused.empty(); });
+  if (!any_is_sound) sweep.experiment(sweep.points().front());  // says why
   const std::string run = with_sets("c3sim run " + shell_word(request.file), request.sets);
   const auto folder = request.folder.empty() ? std::filesystem::path("out") / sweep.name() : request.folder;
   SweepManifest manifest{
@@ -67,21 +83,11 @@ SweepPlan plan_points(Sweep sweep, const std::string& verb, const SweepRequest& 
       .ids = {},
       .commands = {}};
   std::vector<std::string> refused;
-  std::optional<ConfigError> first;
-  for (const SweepPoint& point : sweep.points()) {
-    manifest.commands.push_back(with_sets(run, sweep.sets(point)));
-    refused.emplace_back();
-    try {
-      manifest.ids.push_back(point_id(sweep.experiment(point).resolved_toml()));
-    } catch (const ConfigError& error) {
-      if (!first) first = error;
-      refused.back() = error.what();
-      manifest.ids.push_back(point_id(manifest.commands.back()));
-    }
-    progress(manifest.points(), sweep.points().size());
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    manifest.commands.push_back(with_sets(run, sweep.sets(sweep.points()[i])));
+    manifest.ids.push_back(points[i].id.empty() ? point_id(manifest.commands.back()) : points[i].id);
+    refused.push_back(points[i].refused);
   }
-  const bool any_is_sound = std::ranges::any_of(refused, &std::string::empty);
-  if (!any_is_sound) throw ConfigError(*first);
   return {std::move(sweep), SweepFolder(folder), std::move(manifest), std::move(refused)};
 }
 

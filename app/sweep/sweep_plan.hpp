@@ -27,14 +27,21 @@ struct SweepPlan {
   std::vector<std::string> refused;
 };
 
+/// A point whose experiment was read.
+struct ReadPoint {
+  std::string id = {};       ///< of what is simulated; empty: it could not be read
+  std::string refused = {};  ///< what is wrong with its configuration
+};
+
 /// Reads every point's experiment once. \param progress called with (read, all) points.
 /// \throws ConfigError, also when all points are refused
 SweepPlan plan_sweep(const SweepRequest& request,
                      const std::function<void(std::size_t, std::size_t)>& progress);
 
-/// The same of \p sweep, which \p verb of the command read from the file of \p request, into its folder.
-SweepPlan plan_points(Sweep sweep, const std::string& verb, const SweepRequest& request,
-                      const std::function<void(std::size_t, std::size_t)>& progress);
+/// The same of \p sweep, which \p verb of the command read from the file of \p request, into its folder. \param
+/// points of it
+SweepPlan plan_points(Sweep sweep, const std::vector<ReadPoint>& points, const std::string& verb,
+                      const SweepRequest& request);
 
 /// Writes the manifest unless it is there. \returns what a user should know of an earlier one, or nothing.
 /// \throws UsageError when the folder has another sweep, IoError

@@ -51,7 +51,7 @@ class Reproduce(ScratchTest):
 
     def test_an_unknown_study_is_a_usage_error_with_a_suggestion(self):
         self.assert_one_line(c3sim("reproduce", "kernel"), 2,
-                             r"^c3sim: unknown study 'kernel'; did you mean 'kernels'\? known: bert, camping, cluster, collectives, conccl, convolutions, dlrm, goldyloc, interference, jitq, kernels, one_gpu and 6 more$")
+                             r"^c3sim: unknown study 'kernel'; did you mean 'kernels'\? known: bert, camping, cluster, collectives, conccl, convolutions, dlrm, goldyloc, interference, jitq, kernels, one_gpu and 7 more$")
         self.assert_one_line(c3sim("reproduce"), 2, "NAME is required")
 
     def test_measurements_that_are_not_there_are_named(self):

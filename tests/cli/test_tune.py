@@ -97,7 +97,7 @@ class Tune(ScratchTest):
         self.assertEqual(exact["candidates"], POINTS)
         self.assertEqual((exact["refused"], exact["out_of_memory"]), (statuses.count("failed"), statuses.count("out_of_memory")))
         self.assertGreater(min(exact["refused"], exact["out_of_memory"], exact["pruned"]), 0)
-        self.assertEqual((exact["open"], exact["regret_bound"], exact["broken_bounds"]), (0, 0, 0))
+        self.assertEqual((exact["open"], exact["likely_regret"], exact["regret_bound"], exact["broken_bounds"]), (0, 0, 0, 0))
         self.assertAlmostEqual(exact["ranking"][0]["value"] / best, 1, delta=1e-9)
         for each in exact["ranking"]:
             self.assertAlmostEqual(each["value"] / rates[each["id"]], 1, delta=1e-9)
@@ -107,10 +107,14 @@ class Tune(ScratchTest):
         self.assertEqual(short["simulated"], 1)
         self.assertGreater(short["open"], 0)
         self.assertGreaterEqual(short["ranking"][0]["value"] * (1 + short["regret_bound"]), best)
-        # The next two take up what is there.
-        more = self.tune(folder="short")
-        self.assertEqual(more["simulated"], 3)
+        self.assertLessEqual(short["likely_regret"], short["regret_bound"])
+        # The next ones take up what is there, until the regret is likely small enough.
+        more = self.tune("--whole-steps", "12", folder="short")
+        self.assertGreater(more["simulated"], 1)
+        self.assertLess(more["simulated"], 12)
+        self.assertLessEqual(more["likely_regret"], 0.005)
         self.assertLessEqual(more["regret_bound"], short["regret_bound"])
+        self.assertGreaterEqual(more["ranking"][0]["value"] * (1 + more["likely_regret"]), best)
         self.assertLessEqual({short["ranking"][0]["id"]}, {each["id"] for each in more["ranking"]})
 
     def test_the_winner_s_settings_make_its_run(self):
@@ -121,12 +125,37 @@ class Tune(ScratchTest):
         self.assertEqual([f"{key}={value}" for key, value in best["values"].items()], best["sets"])
         self.assertTrue(best["command"].startswith("c3sim run "))
 
+    def test_the_front_is_not_beaten_and_the_best_is_compared_and_started(self):
+        found = self.tune("--exact")
+        by_id = {each["id"]: each for each in found["ranking"]}
+        costs = lambda its: (1 / its["value"], its["needed_bytes"], its["energy_j"])
+        beats = lambda a, b: a != b and all(x <= y for x, y in zip(costs(a), costs(b)))
+        front = [by_id[its] for its in found["front"]]
+        self.assertEqual(front[0], found["ranking"][0])
+        for each in found["ranking"]:
+            self.assertEqual(each in front, not any(beats(other, each) for other in found["ranking"]), each["id"])
+        rows = {row["name"]: row for row in found["comparison"]}
+        for which, place in (("best", 0), ("next", 1)):
+            parts = sum(rows[name][which] for name in ("kernels", "exposed communication", "neither"))
+            self.assertAlmostEqual(parts / (found["ranking"][place]["time_us"] * 1e-3), 1, delta=0.02)
+            self.assertAlmostEqual(rows["memory"][which] / (found["ranking"][place]["needed_bytes"] * 1e-9), 1, delta=1e-9)
+        words, values = found["launch"]["arguments"], found["ranking"][0]["values"]
+        after = dict(zip(words, words[1:]))
+        self.assertEqual(words[:5], ["torchrun", "--nnodes", "2", "--nproc-per-node", "8"])
+        self.assertEqual(after["--tensor-model-parallel-size"], values["training.tensor_parallel"])
+        self.assertEqual(after["--pipeline-model-parallel-size"], values["training.pipeline"])
+        self.assertEqual(after["--micro-batch-size"], values["training.micro_batch"])
+        self.assertEqual(after["--global-batch-size"], "64")
+        self.assertEqual("--sequence-parallel" in words, values["training.sequence_parallel"] == "true")
+        self.assertEqual(found["launch"]["unsaid"], [])
+
     def test_strategies_compete_and_objectives_and_limits_hold(self):
         self.file.write_text(PAIR)
         found = self.tune("--exact")
         self.assertEqual(found["regret_bound"], 0)
         self.assertIn(found["ranking"][0]["strategy"], ("together", "partitioned"))
         self.assertEqual((found["unit"], found["ranking"][0]["tokens"]), ("s", None))
+        self.assertEqual((found["comparison"], found["launch"]), ([], None))
         self.assertAlmostEqual(found["ranking"][0]["value"], found["ranking"][0]["time_us"] * 1e-6, delta=1e-12)
         none = c3sim("-q", "tune", self.file, "-o", self.folder / "few", "--set", "tune.most_gpus=4")
         self.assertEqual(none.returncode, 4)
@@ -137,12 +166,14 @@ class Tune(ScratchTest):
 
     def test_the_table_says_what_became_of_all_and_what_is_best(self):
         text = c3sim("-q", "tune", self.file, "-o", self.folder / "out", "--top", "2").stdout
-        self.assertTrue(text.startswith("space: most tokens/s, bounded search\n"))
+        self.assertTrue(text.startswith("space: most tokens/s, guided search\n"))
         numbers = dict(re.findall(r"^(break a rule|do not fit in memory|pruned by their bound|simulated|not simulated, may be better|all) +(\d+)$", text, re.M))
         self.assertEqual(sum(map(int, numbers.values())), 2 * POINTS)
-        self.assertEqual(len(re.findall(r"^[12] +\S", text, re.M)), 2)
+        self.assertEqual(len(re.findall(r"^[12] +\d+ +(?:true|false) ", text, re.M)), 2)
+        self.assertRegex(text, r"\nkernels \[ms\] +[\d.]+ +[\d.]+ +[+-][\d.]+\n")
+        self.assertRegex(text, r"\nstart it: torchrun --nnodes 2 .+ --tensor-model-parallel-size \d")
         self.assertRegex(text, r"\nbest: c3sim run .+ --set training\.tensor_parallel=\d")
-        self.assertRegex(text, r"\nregret: (at most [\d.]+ % above|none)")
+        self.assertRegex(text, r"\nregret: (at most [\d.]+ % above .+ with a probability of 95 %; in the worst case [\d.]+ %|none)")
 
     def test_an_interrupted_search_keeps_the_best_so_far_and_goes_on(self):
         slow = self.folder / "slow.toml"

@@ -1,9 +1,11 @@
 /// [tune]: what may vary, by its own keys or those of [sweep], and what is wanted of it.
 
+#include "configs/sweep_positions.hpp"
 #include "configs/tune.hpp"
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -39,13 +41,16 @@ const std::string kSweepOfThree =
 TEST_CASE("candidates are what [tune] names, under its conditions") {
   const TuneFileTest test;
   const TuneFile file = test.load(
-      "[tune]\nobjective = \"tokens_per_s_per_gpu\"\nmost_gpus = 64\nseeds = 3\nwhole_steps = 5\n"
+      "[tune]\nobjective = \"tokens_per_s_per_gpu\"\nmost_gpus = 64\nseeds = 3\nwhole_steps = 5\nregret = "
+      "0.01\n"
       "where = \"cus < 32\"\n[tune.product]\ncus = [8, 16, 32]\n"
       "[tune.set]\n\"strategy.partitioned.comm.cus\" = \"${cus}\"\n" +
       kSweepOfThree);
   CHECK(file.goal.objective == Objective::tokens_per_s_per_gpu);
   CHECK(file.goal.most_gpus == 64);
   CHECK(file.goal.whole_steps == 5);
+  CHECK(limits_of(file.goal).budget == 5U);
+  CHECK(limits_of(file.goal).regret == 0.01);
   CHECK(file.space.names() == std::vector<std::string>{"cus"});
   REQUIRE(file.space.points().size() == 2);
   const Experiment experiment = file.space.experiment(file.space.points()[1]).make(std::nullopt);
@@ -69,6 +74,25 @@ TEST_CASE("without keys of its own, [tune] searches the points of [sweep], each 
   }
 }
 
+TEST_CASE("points of a space are as far apart as logarithms of numbers and texts say") {
+  const TuneFileTest test;
+  const TuneFile file = test.load(
+      "[tune.product]\nnodes = [1, 2, 8]\nsystem = [\"mi300x-8\", \"h100-sxm-8\"]\nmeasure.seed = [0, 5]\n");
+  const std::vector<std::vector<double>> positions = positions_of(file.space);
+  REQUIRE(positions.size() == 12);
+  const auto distance = [&](std::size_t a, std::size_t b) {
+    double sum = 0.0;
+    for (std::size_t i = 0; i < positions[a].size(); ++i)
+      sum += std::abs(positions[a][i] - positions[b][i]);
+    return sum;
+  };
+  CHECK(distance(0, 4) == doctest::Approx(1.0 / 3.0));  // 1 and 2 nodes, of 1 to 8
+  CHECK(distance(0, 8) == doctest::Approx(1.0));
+  CHECK(distance(0, 2) == doctest::Approx(1.0));  // systems
+  CHECK(distance(0, 1) == doctest::Approx(1.0));  // seeds 0 and 5 have no logarithms
+  CHECK(distance(0, 11) == doctest::Approx(3.0));
+}
+
 TEST_CASE("what [tune] cannot say") {
   const TuneFileTest test;
   CHECK(test.error("") == Part{"t.toml:1:1: tune: is missing"});
@@ -77,6 +101,7 @@ TEST_CASE("what [tune] cannot say") {
   CHECK(test.error("[tune]\nobjectve = \"time\"\n" + kSweepOfThree) == Part{"did you mean 'objective'?"});
   CHECK(test.error("[tune]\nobjective = \"tokens\"\n" + kSweepOfThree) ==
         Part{"t.toml:12:13: tune.objective: "});
+  CHECK(test.error("[tune]\nregret = 1.5\n" + kSweepOfThree) == Part{"tune.regret: "});
   CHECK(test.error("[tune]\nmost_gpus = 0\n" + kSweepOfThree) == Part{"tune.most_gpus: "});
   CHECK(test.error("[tune]\nwhere = \"a == 1\"\n" + kSweepOfThree) ==
         Part{"tune.where: requires [tune.product] or [tune.zip]"});

@@ -1,4 +1,4 @@
-// Branch and bound by ask and tell: which candidates are asked for, and what is known when the asking ends.
+// Search by ask and tell: which candidates are asked for, and what is known when the asking ends.
 
 #include <doctest/doctest.h>
 
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tests/support/near.hpp"
-#include "workloads/tune/bounded_search.hpp"
+#include "workloads/tune/candidate_search.hpp"
 #include "workloads/tune/objective.hpp"
 
 using namespace c3;
@@ -15,7 +15,7 @@ using namespace c3;
 namespace {
 
 /// Asks and tells one at a time. \returns who was asked for, in order
-std::vector<std::size_t> drive(BoundedSearch& search, const std::vector<double>& costs) {
+std::vector<std::size_t> drive(CandidateSearch& search, const std::vector<double>& costs) {
   std::vector<std::size_t> asked;
   while (const auto candidate = search.ask()) {
     asked.push_back(*candidate);
@@ -26,24 +26,32 @@ std::vector<std::size_t> drive(BoundedSearch& search, const std::vector<double>&
 
 using Numbers = std::vector<std::size_t>;
 
+/// Candidates on a line, estimated at their bounds.
+SearchedCandidates on_a_line(const std::vector<double>& bounds) {
+  SearchedCandidates candidates{.bounds = bounds, .estimates = bounds, .positions = {}};
+  for (std::size_t i = 0; i < bounds.size(); ++i)
+    candidates.positions.push_back({static_cast<double>(i)});
+  return candidates;
+}
+
 }  // namespace
 
-TEST_CASE("candidates come by their bounds until no other one can be better") {
-  BoundedSearch search({3.0, 1.0, 2.0, 9.0});
+TEST_CASE("candidates come by their estimates until no other one can be better") {
+  CandidateSearch search(on_a_line({3.0, 1.0, 2.0, 9.0}));
   // 1 costs 5, so that 2 and 0 may be better and 3 may not. 2 costs 2.5: then 0 may not, either.
   CHECK(drive(search, {4.0, 5.0, 2.5, 9.5}) == Numbers{1, 2});
   CHECK(search.best() == 2U);
   CHECK(search.ranking() == Numbers{2, 1});
   CHECK(search.pruned() == 2U);
   CHECK(search.open() == 0U);
-  CHECK(search.regret() == 0.0);
+  CHECK(search.worst_regret() == 0.0);
 }
 
 TEST_CASE("equals are no better, and among equal costs the first candidate is the best") {
-  BoundedSearch search({1.0, 1.0, 2.0});
+  CandidateSearch search(on_a_line({1.0, 1.0, 2.0}));
   CHECK(drive(search, {2.0, 2.0, 2.0}) == Numbers{0, 1});
   CHECK(search.best() == 0U);
-  BoundedSearch other({2.0, 1.0, 1.0});
+  CandidateSearch other(on_a_line({2.0, 1.0, 1.0}));
   const auto first = other.ask(), second = other.ask();
   other.tell(*second, 3.0);
   other.tell(*first, 3.0);
@@ -51,30 +59,30 @@ TEST_CASE("equals are no better, and among equal costs the first candidate is th
 }
 
 TEST_CASE("with a budget the regret is what the least bound left allows") {
-  BoundedSearch search({1.0, 2.0, 3.0, 8.0}, 2);
+  CandidateSearch search(on_a_line({1.0, 2.0, 3.0, 8.0}), {.budget = 2});
   CHECK(drive(search, {4.0, 5.0, 3.5, 9.0}) == Numbers{0, 1});
   CHECK(search.best() == 0U);
   CHECK(search.open() == 1U);  // the third; the last cannot be better
   CHECK(search.pruned() == 1U);
-  CHECK(*search.regret() == near(4.0 / 3.0 - 1.0));
+  CHECK(*search.worst_regret() == near(4.0 / 3.0 - 1.0));
 }
 
 TEST_CASE("who is asked for and not told yet is open, whoever else was told") {
-  BoundedSearch search({1.0, 2.0});
+  CandidateSearch search(on_a_line({1.0, 2.0}));
   CHECK(search.ask() == 0U);
   CHECK(search.ask() == 1U);
   CHECK_FALSE(search.ask());
-  CHECK_FALSE(search.regret());
+  CHECK_FALSE(search.worst_regret());
   search.tell(1, 4.0);
   CHECK(search.open() == 1U);
-  CHECK(*search.regret() == near(3.0));
+  CHECK(*search.worst_regret() == near(3.0));
   search.tell(0, 6.0);
   CHECK(search.best() == 1U);
-  CHECK(search.regret() == 0.0);
+  CHECK(search.worst_regret() == 0.0);
 }
 
 TEST_CASE("a candidate without a cost is out of the race and no best") {
-  BoundedSearch search({1.0, 2.0});
+  CandidateSearch search(on_a_line({1.0, 2.0}));
   CHECK(search.ask() == 0U);
   search.tell(0, std::nullopt);
   CHECK_FALSE(search.best());
@@ -82,16 +90,16 @@ TEST_CASE("a candidate without a cost is out of the race and no best") {
   search.tell(1, 3.0);
   CHECK(search.best() == 1U);
   CHECK(search.told() == 2U);
-  CHECK(search.regret() == 0.0);
+  CHECK(search.worst_regret() == 0.0);
   CHECK_THROWS_AS(search.tell(1, 3.0), std::logic_error);
 }
 
 TEST_CASE("a cost below its bound is counted, and then nothing is said of the regret") {
-  BoundedSearch search({4.0, 5.0, 6.0}, 1);
+  CandidateSearch search(on_a_line({4.0, 5.0, 6.0}), {.budget = 1});
   CHECK(drive(search, {3.9, 5.0, 6.0}) == Numbers{0});
   CHECK(search.best() == 0U);
   CHECK(search.broken_bounds() == 1U);
-  CHECK_FALSE(search.regret());
+  CHECK_FALSE(search.worst_regret());
 }
 
 TEST_CASE("objectives are costs: s, s for each token, GPU-seconds for each token") {

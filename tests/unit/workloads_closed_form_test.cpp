@@ -8,6 +8,7 @@
 #include "tests/unit/training_experiments.hpp"
 #include "tests/unit/training_setups.hpp"
 #include "workloads/analysis/closed_form.hpp"
+#include "workloads/analysis/closed_form_times.hpp"
 #include "workloads/analysis/projection.hpp"
 #include "workloads/program/program_builder.hpp"
 
@@ -55,8 +56,8 @@ TEST_CASE("a collective takes what its library expects") {
   const Seconds found = closed_form_time(experiment).communication;
   if (expected) {
     CHECK(found == *expected);
-  } else {  // 2 x 3/4 of the bytes leave each of four ranks
-    CHECK(found.value == near(1.5e8 / raw_egress(experiment.cluster.node).value));
+  } else {  // 2 x 3/4 of the bytes leave each of four ranks over three links
+    CHECK(found.value == near(1.5e8 / rate_in_node(3, experiment.cluster).value));
   }
 }
 

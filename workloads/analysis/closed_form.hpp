@@ -16,13 +16,11 @@ struct ClosedFormTime {
   double bubble = 0.0;    ///< share of the step that the pipeline's schedule alone leaves idle
 };
 
-/// Kernels last as long as their closed form says that they take alone, collectives as long as their library's
-/// formula expects (expected_time; where it has none, their bytes at the rate of the slowest link that they
-/// pass), messages nothing; operations begin when their stream and the events for which they wait allow it
-/// (schedule()). Of a pipeline, the longest script is divided by the share of the time in which its schedule
-/// alone lets a GPU work. Wrong when: operations that run at the same time slow each other, hosts are late,
-/// stages are unlike or messages are exposed: all of them take longer, as does a collective that is late
-/// because one of its members is.
+/// Kernels and collectives last as long as ClosedFormTimes says that they take alone, messages nothing;
+/// operations begin when their stream and the events for which they wait allow it (schedule()). Of a pipeline,
+/// the longest script is divided by the share of the time in which its schedule alone lets a GPU work. Wrong
+/// when: operations that run at the same time slow each other, hosts are late, stages are unlike or messages
+/// are exposed: all of them take longer, as does a collective that is late because one of its members is.
 /// \throws InfeasibleError as describe() does
 ClosedFormTime closed_form_time(const Experiment& experiment);
 

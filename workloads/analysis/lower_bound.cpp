@@ -111,9 +111,32 @@ Bytes add_messages(RankWork& work, const Script& script) {
   return sent;
 }
 
+/// What kernels cannot avoid, each unlike one found once.
+class LeastKernels {
+ public:
+  struct Kernel {
+    Operator op;
+    Seconds compute;  ///< flops at peak
+    Bytes bytes;      ///< at HBM
+  };
+  explicit LeastKernels(const GpuSpec& gpu) : gpu_(gpu) {}
+
+  const Kernel& of(const std::string& name, const Operator& op) {
+    const auto known = std::ranges::find(known_, op, &Kernel::op);
+    if (known != known_.end()) return *known;
+    const KernelDescription kernel = describe(name, op, gpu_);
+    return known_.emplace_back(
+        Kernel{op, kernel.useful_flops / kernel.peak, least_hbm(op, kernel, gpu_.cache, gpu_.compute.xcds)});
+  }
+
+ private:
+  const GpuSpec& gpu_;
+  std::vector<Kernel> known_;
+};
+
 /// What every rank that runs \p script cannot avoid in its kernels. Timed ones hold no CUs: only those of a
 /// stream wait for each other.
-RankWork kernels_of(const Program& program, const Script& script, const GpuSpec& gpu) {
+RankWork kernels_of(const Program& program, const Script& script, LeastKernels& least) {
   RankWork work;
   Seconds longest;
   for (const std::vector<Operation>& stream : script.streams) {
@@ -123,11 +146,10 @@ RankWork kernels_of(const Program& program, const Script& script, const GpuSpec&
       if (const auto* timed = std::get_if<TimedKernel>(&operation.work)) in_turn += timed->duration;
       const Operator* op = kernel_of(operation);
       if (op == nullptr) continue;
-      const KernelDescription kernel = describe(program.name_of(operation), *op, gpu);
-      const Seconds least = kernel.useful_flops / kernel.peak;
-      in_turn += least;
-      work.compute += least;
-      work.kernels += least_hbm(*op, kernel, gpu.cache, gpu.compute.xcds);
+      const LeastKernels::Kernel& kernel = least.of(program.name_of(operation), *op);
+      in_turn += kernel.compute;
+      work.compute += kernel.compute;
+      work.kernels += kernel.bytes;
     }
     longest = std::max(longest, in_turn);
   }
@@ -165,8 +187,9 @@ LowerBound lower_bound(const Experiment& experiment, const Strategy& strategy) {
   const Program& program = experiment.program;
   std::vector<RankWork> by_script;
   std::vector<Bytes> sent;  // in messages, by script
+  LeastKernels kernels(cluster.gpu);
   for (const Script& script : program.scripts)
-    sent.push_back(add_messages(by_script.emplace_back(kernels_of(program, script, cluster.gpu)), script));
+    sent.push_back(add_messages(by_script.emplace_back(kernels_of(program, script, kernels)), script));
   std::vector<RankWork> ranks;
   Bytes traffic;
   for (int rank = 0; rank < cluster.ranks(); ++rank) {

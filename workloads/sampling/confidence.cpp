@@ -9,7 +9,7 @@ namespace {
 
 /// Probability that Student's variable of \p degrees lies within +-sqrt(degrees) tan(\p angle), by Abramowitz
 /// and Stegun, Handbook of Mathematical Functions, 26.7.3 and 26.7.4.
-double student_probability(double angle, int degrees) {
+double within_angle(double angle, int degrees) {
   const double cosine = std::cos(angle);
   const bool is_odd = degrees % 2 == 1;
   double term = is_odd ? cosine : 1.0, sum = 0.0;
@@ -38,9 +38,13 @@ double normal_quantile(double confidence) {
   return bisected(confidence, 0.0, 40.0, [](double z) { return std::erf(z / std::numbers::sqrt2); });
 }
 
+double student_probability(double t, int degrees) {
+  return within_angle(std::atan(t / std::sqrt(static_cast<double>(degrees))), degrees);
+}
+
 double student_quantile(double confidence, int degrees) {
   const double angle = bisected(confidence, 0.0, 0.5 * std::numbers::pi,
-                                [&](double middle) { return student_probability(middle, degrees); });
+                                [&](double middle) { return within_angle(middle, degrees); });
   return std::sqrt(static_cast<double>(degrees)) * std::tan(angle);
 }
 

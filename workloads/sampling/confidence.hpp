@@ -10,6 +10,9 @@ double normal_quantile(double confidence);
 /// probability \p confidence: 4.30 for 0.95 and 2 degrees.
 double student_quantile(double confidence, int degrees);
 
+/// Probability that Student's variable of so many \p degrees of freedom, at least 1, lies within +-\p t.
+double student_probability(double t, int degrees);
+
 /// How many draws make the mean of a population with this relative deviation known within \p error, relative,
 /// with probability \p confidence: (z variation / error)^2, by the central limit theorem. Not rounded.
 double draws_needed(double variation, double error, double confidence);

@@ -271,6 +271,10 @@ const TrainingFamily& family_of(const Experiment& experiment) {
 
 const TrainingSetup& training_of(const Experiment& experiment) { return family_of(experiment).setup(); }
 
+bool is_training(const Experiment& experiment) {
+  return experiment.family && dynamic_cast<const TrainingFamily*>(&*experiment.family) != nullptr;
+}
+
 std::vector<StageMemory> memory_of_stages(const Experiment& experiment) {
   std::vector<StageMemory> stages;
   const TrainingSetup setup = family_of(experiment).on(experiment.cluster);

@@ -34,6 +34,8 @@ void set_training(Experiment& experiment, TrainingSetup setup);
 
 /// What \p experiment trains. \pre set_training has made it a training step
 const TrainingSetup& training_of(const Experiment& experiment);
+/// Whether it is one.
+bool is_training(const Experiment& experiment);
 
 /// What each GPU holds of the ranks that run one script.
 struct StageMemory {

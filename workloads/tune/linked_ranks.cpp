@@ -38,8 +38,8 @@ struct Rank {
 class Player {
  public:
   Player(const Program& program, const std::vector<int>& ranks,
-         const std::vector<std::vector<std::vector<Seconds>>>& lasts)
-      : program_(program), lasts_(lasts), known_(ranks.begin(), ranks.end()) {
+         const std::vector<std::vector<std::vector<Seconds>>>& lasts, const MessageTime& message_time)
+      : program_(program), lasts_(lasts), message_time_(message_time), known_(ranks.begin(), ranks.end()) {
     for (const int number : ranks) {
       const std::uint32_t script = program.script_number(number);
       const Script& its = program.scripts[script];
@@ -113,7 +113,11 @@ class Player {
       if (message.sends || !known_.contains(peer_of(groups, rank.number, message.offset))) continue;
       Channel& its = channel(message);
       if (its.received == its.sent.size()) return false;
-      stream.date = std::max(stream.date, its.sent[its.received++]);
+      const Seconds lasts =
+          message_time_
+              ? message_time_(message.bytes, peer_of(groups, rank.number, message.offset), rank.number)
+              : Seconds{};
+      stream.date = std::max(stream.date, its.sent[its.received++] + lasts);
     }
     stream.has_sent = false;
     stream.next_message = 0;
@@ -122,6 +126,7 @@ class Player {
 
   const Program& program_;
   const std::vector<std::vector<std::vector<Seconds>>>& lasts_;
+  const MessageTime& message_time_;
   std::set<int> known_;
   std::vector<Rank> ranks_;
   std::map<ChannelKey, Channel> channels_;
@@ -148,8 +153,9 @@ std::vector<int> linked_ranks(const Program& program, int first, std::size_t mos
 }
 
 Seconds linked_time(const Program& program, const std::vector<int>& ranks,
-                    const std::vector<std::vector<std::vector<Seconds>>>& lasts) {
-  return Player(program, ranks, lasts).play();
+                    const std::vector<std::vector<std::vector<Seconds>>>& lasts,
+                    const MessageTime& message_time) {
+  return Player(program, ranks, lasts, message_time).play();
 }
 
 }  // namespace c3::workloads

@@ -1,13 +1,19 @@
 #pragma once
 
 #include <ctime>
+#include <utility>
 
-namespace c3::bench {
+namespace c3::inline base {
 
 /// CPU time of this process since the clock was made: other work on the machine does not count.
 class CpuClock {
  public:
   double seconds() const { return now() - start_; }
+  /// The same, and starts anew.
+  double lap() {
+    const double end = now();
+    return end - std::exchange(start_, end);
+  }
 
  private:
   static double now() {
@@ -18,4 +24,4 @@ class CpuClock {
   double start_ = now();
 };
 
-}  // namespace c3::bench
+}  // namespace c3::base

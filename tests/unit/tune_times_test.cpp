@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/clusters.hpp"
 #include "tests/support/governed_gpu.hpp"
 #include "tests/support/near.hpp"
 #include "tests/support/print_units.hpp"
@@ -14,11 +15,13 @@
 #include "tests/unit/training_pipelines.hpp"
 #include "tests/unit/training_setups.hpp"
 #include "tests/unit/workloads_pair.hpp"
+#include "workloads/analysis/closed_form_times.hpp"
 #include "workloads/analysis/lower_bound.hpp"
 #include "workloads/analysis/steady_state.hpp"
 #include "workloads/program/program_builder.hpp"
+#include "workloads/tune/least_times.hpp"
 #include "workloads/tune/linked_ranks.hpp"
-#include "workloads/tune/model_bound.hpp"
+#include "workloads/tune/model_times.hpp"
 #include "workloads/tune/power_bound.hpp"
 
 using namespace c3;
@@ -140,6 +143,63 @@ TEST_CASE("no simulated step is faster than its bound, which has most of it and 
     CHECK(bound > lower_bound(step).together());
     CHECK(bound > 0.4 * time);
   }
+}
+
+TEST_CASE("an estimate has what the bound has and communication, and is near the simulated time") {
+  const std::vector<Experiment> steps = {
+      fluid_step(gpt_setup(), 4, true), fluid_step(llama_setup(4), 4, true),
+      fluid_step(pipelined(llama_setup(4), 2, 4), 4, true),
+      fluid_step(pipelined(llama_setup(8), 2, 4, ScheduleKind::interleaved), 2, true)};
+  for (const Experiment& step : steps) {
+    const ModelTimes its = model_times(step, in_order());
+    const Seconds time = simulated(step);
+    CAPTURE(its.estimate / time);
+    CHECK(its.bound.value == near(model_bound(step, in_order()).value));
+    CHECK(its.estimate > its.bound);
+    CHECK(its.estimate > 0.7 * time);
+    CHECK(its.estimate < 1.3 * time);
+  }
+}
+
+TEST_CASE("in an estimate collectives last, messages travel, and CUs that a strategy takes are missing") {
+  // 3 ms, then an all-reduce whose 1.5 of 1e9 B leave each of four ranks over three links.
+  ProgramBuilder builder;
+  const auto compute = builder.stream("compute");
+  builder.timed(compute, "a", {.duration = 3.0_ms, .read = {}, .written = {}});
+  builder.collective(compute, "x", {.kind = CollectiveKind::all_reduce, .bytes = Bytes{1e9}});
+  Experiment experiment = on_gpus(builder.take(), 4);
+  experiment.cluster.library.rules = TunerRules::rccl;
+  const CollectiveCall& call = experiment.program.calls.front().what;
+  const Seconds alone = time_at_rates(call, experiment.cluster);
+  CHECK(alone.value == near(1.5e9 / (3.0 * experiment.cluster.library.link_payload.value)));
+  CHECK(model_times(experiment, in_order()).estimate.value == near(3e-3 + alone.value));
+  // On two channels it takes what they carry.
+  Strategy narrow = in_order();
+  narrow.streams["compute"].method.channels.most = 2;
+  const double rate = 2.0 * experiment.cluster.library.simple.channel_rate.value;
+  CHECK(model_times(experiment, narrow).estimate.value == near(3e-3 + 1.5e9 / rate));
+
+  Experiment step = fluid_step(gpt_setup(), 1, true);
+  step.program.scripts.front().host.reset();  // whose launches take longest
+  Strategy divided = in_order();
+  divided.streams[step.program.streams.front()].reserve_cus = step.cluster.gpu.compute.cus() - 8;
+  const Seconds whole = model_times(step, in_order()).estimate, few = model_times(step, divided).estimate;
+  CHECK(few > 1.3 * whole);
+  CHECK(model_times(step, divided).bound == model_times(step, in_order()).bound);
+}
+
+TEST_CASE("a pair on a full mesh has one link, what leaves a node goes by its NICs") {
+  const ClusterSpec mesh = mi300x_like_cluster(8);
+  CHECK(rate_in_node(7, mesh).value == near(7.0 * rate_in_node(1, mesh).value));
+  ClusterSpec nodes = nodes_of(NodeTopology::full_mesh, 2, 8);
+  nodes.library.link_payload = BytesPerSecond{1e15};
+  CollectiveCall call{.kind = CollectiveKind::all_gather, .bytes = Bytes{16e9}};
+  // 15 GB leave each rank; by a ring those of a node leave it once, over eight NICs.
+  const double nic = rate_between_nodes(nodes).value;
+  CHECK(time_at_rates(call, nodes).value == near(15e9 / 8.0 / nic));
+  // Of what goes in pairs, 8 of 15 shares leave the node, by each rank's own.
+  call.kind = CollectiveKind::all_to_all;
+  CHECK(time_at_rates(call, nodes).value == near(8e9 / nic));
 }
 
 TEST_CASE("cohorts may be faster than their closed form, so that their bound is lower") {

@@ -1,0 +1,63 @@
+#include "app/tune_answer.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+namespace c3::inline app {
+namespace {
+
+std::optional<double> number_of(const TunedCandidate& candidate, std::string_view name) {
+  const auto found = std::ranges::find(candidate.numbers, name, &PointNumber::name);
+  return found == candidate.numbers.end() ? std::nullopt : std::optional(found->value);
+}
+
+/// Whether \p a is no worse than \p b in anything that is known of both, and better in something.
+bool beats(const TunedCandidate& a, const TunedCandidate& b) {
+  bool is_better = a.cost < b.cost;
+  if (a.cost > b.cost) return false;
+  const auto is_no_worse = [&](double its, double other) {
+    is_better = is_better || its < other;
+    return its <= other;
+  };
+  if (!is_no_worse(a.what.facts.needed.value, b.what.facts.needed.value)) return false;
+  const std::optional<Joules> mine = energy_of(a), theirs = energy_of(b);
+  if (mine && theirs && !is_no_worse(mine->value, theirs->value)) return false;
+  return is_better;
+}
+
+}  // namespace
+
+std::optional<Joules> energy_of(const TunedCandidate& candidate) {
+  const std::optional<double> power = number_of(candidate, "power");
+  if (!power) return std::nullopt;
+  return candidate.what.facts.size.gpus * (Watts{*power} * candidate.time);
+}
+
+std::vector<std::size_t> front_of(const std::vector<TunedCandidate>& ranking) {
+  std::vector<std::size_t> front;
+  for (std::size_t i = 0; i < ranking.size(); ++i) {
+    const bool is_beaten =
+        std::ranges::any_of(ranking, [&](const TunedCandidate& other) { return beats(other, ranking[i]); });
+    if (!is_beaten) front.push_back(i);
+  }
+  return front;
+}
+
+std::vector<ComparedNumber> compared(const TunedCandidate& best, const TunedCandidate& other) {
+  std::vector<ComparedNumber> rows;
+  const auto add = [&](std::string_view name, std::string text, std::string unit, double scale) {
+    const std::optional<double> its = number_of(best, name), of_other = number_of(other, name);
+    if (its && of_other) rows.push_back({std::move(text), std::move(unit), scale * *its, scale * *of_other});
+  };
+  constexpr double kMilliseconds = 1e-3, kGigabytes = 1e-9;
+  add("kernels", "kernels", "ms", kMilliseconds);
+  add("exposed", "exposed communication", "ms", kMilliseconds);
+  add("idle", "neither", "ms", kMilliseconds);
+  if (rows.empty()) return rows;
+  add("bubble", "bubble, mean of GPUs", "ms", kMilliseconds);
+  add("memory_needed", "memory", "GB", kGigabytes);
+  add("power", "power of a board", "W", 1.0);
+  return rows;
+}
+
+}  // namespace c3::app

@@ -1,0 +1,32 @@
+#pragma once
+/// What a search of candidates answers beyond the best one: what else may be chosen, why the best wins, how to
+/// start it.
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/tuning.hpp"
+
+namespace c3::inline app {
+
+/// A number of both, as their runs have it.
+struct ComparedNumber {
+  std::string name;
+  std::string unit;
+  double best = 0.0, other = 0.0;
+};
+
+/// Energy of all GPUs, by the board that is slowed most; absent where its power is not known.
+std::optional<Joules> energy_of(const TunedCandidate& candidate);
+
+/// Positions in \p ranking of those that no other one beats in cost, memory and energy together, the best
+/// first.
+std::vector<std::size_t> front_of(const std::vector<TunedCandidate>& ranking);
+
+/// Where the time of \p best goes and where that of \p other does: kernels, communication that they do not
+/// hide, and what is neither, on GPU 0; then memory. Empty where the runs are not of training steps.
+std::vector<ComparedNumber> compared(const TunedCandidate& best, const TunedCandidate& other);
+
+}  // namespace c3::app

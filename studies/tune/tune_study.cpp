@@ -1,0 +1,154 @@
+#include "studies/tune/tune_study.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "configs/preset_store.hpp"
+#include "studies/tune/searches.hpp"
+#include "studies/tune/space.hpp"
+
+namespace c3::inline studies {
+namespace {
+
+constexpr std::string_view kName = "tune";
+constexpr double kPercent = 100.0;
+
+/// Files of the study, each a space.
+constexpr auto kSpaces = std::to_array<std::string_view>(
+    {"dense_8b_h100", "sharding_8b_a100", "dense_70b_h100", "dense_70b_mi300x", "priorities_mi300x",
+     "channels_h100", "experts_qwen_b200", "experts_mixtral_h100", "machines_8b", "fabrics_70b_h100",
+     "schedules_h100", "context_8b_h100"});
+
+struct SearchedSpace {
+  const MeasuredSpace* space;
+  SearchOutcome found, exact;
+
+  /// Of \p seconds, in percent of what simulating everything takes.
+  double share(double seconds) const { return kPercent * seconds / space->exhaustive_seconds(); }
+  bool holds() const { return found.stated && found.regret <= *found.stated + 1e-9; }
+};
+
+StudyLine line_of(const SearchedSpace& its, const SearchOutcome& outcome, const std::string& id,
+                  const PublishedFigures& published) {
+  const MeasuredSpace& space = *its.space;
+  StudyLine line{.figure = {.of = published.find(fmt::format("{}.{}", id, space.name())),
+                            .simulated = kPercent * outcome.regret},
+                 .label = space.name(),
+                 .rows = space.candidates().size()};
+  line.beside = {{"fit", static_cast<double>(space.admitted().size())},
+                 {"simulated", static_cast<double>(outcome.simulated.size())},
+                 {"CPU [%]", its.share(outcome.seconds)}};
+  if (outcome.stated) line.beside.emplace_back("stated [%]", kPercent * *outcome.stated);
+  if (outcome.worst) line.beside.emplace_back("worst case [%]", kPercent * *outcome.worst);
+  return line;
+}
+
+StudySection section_of(const std::vector<SearchedSpace>& spaces, bool exact,
+                        const PublishedFigures& published) {
+  StudySection section{
+      .heading = exact ? "Exact search: cost of the answer over the least of all"
+                       : "Default search: cost of the answer over the least of all",
+      .lines = {},
+      .notes =
+          {"rows: candidates. CPU: of the search, over that of simulating all that fit. stated: the regret "
+           "that the search says."},
+      .value = "regret",
+      .decimals = 2};
+  for (const SearchedSpace& its : spaces)
+    section.lines.push_back(line_of(its, exact ? its.exact : its.found, exact ? "exact" : "regret", published));
+  return section;
+}
+
+/// What the search is held to.
+StudySection verdicts(const std::vector<SearchedSpace>& spaces, const PublishedFigures& published) {
+  StudySection section{.heading = "Over all spaces", .lines = {}, .notes = {}, .decimals = 2};
+  const auto add = [&](const char* id, std::string label, double value) {
+    section.lines.push_back({.figure = {.of = published.find(id), .simulated = value},
+                             .label = std::move(label),
+                             .rows = spaces.size()});
+  };
+  const auto worst = [&](auto value) {
+    double most = 0.0;
+    for (const SearchedSpace& its : spaces)
+      most = std::max(most, value(its));
+    return most;
+  };
+  double searched = 0.0, all = 0.0, exactly = 0.0, held = 0.0;
+  for (const SearchedSpace& its : spaces) {
+    searched += its.found.seconds;
+    exactly += its.exact.seconds;
+    all += its.space->exhaustive_seconds();
+    held += its.holds() ? 1.0 : 0.0;
+  }
+  add("regret.worst", "worst regret of the default search",
+      kPercent * worst([](auto& its) { return its.found.regret; }));
+  add("exact.worst", "worst regret of the exact search",
+      kPercent * worst([](auto& its) { return its.exact.regret; }));
+  add("cpu.worst", "CPU time of the default search, worst space",
+      worst([](auto& its) { return its.share(its.found.seconds); }));
+  add("cpu.all", "CPU time of the default search, all spaces", kPercent * searched / all);
+  add("cpu.exact", "CPU time of the exact search, all spaces", kPercent * exactly / all);
+  add("stated.holds", "spaces in which the stated regret holds",
+      kPercent * held / static_cast<double>(spaces.size()));
+  return section;
+}
+
+/// One row a candidate that was simulated.
+std::string rows_csv(const std::vector<SearchedSpace>& spaces) {
+  std::string csv =
+      "space,candidate,bound,estimate,cost,reading_s,looking_s,simulating_s,asked,asked_exactly,position\n";
+  const auto turn = [](const SearchOutcome& outcome, std::size_t candidate) {
+    const auto found = std::ranges::find(outcome.simulated, candidate);
+    return found == outcome.simulated.end() ? std::string()
+                                            : std::to_string(1 + (found - outcome.simulated.begin()));
+  };
+  for (const SearchedSpace& its : spaces) {
+    for (const std::size_t i : its.space->admitted()) {
+      const MeasuredCandidate& candidate = its.space->candidates()[i];
+      if (!candidate.time) continue;
+      csv += fmt::format("{},{},{:.6g},{:.6g},{:.6g},{:.4f},{:.4f},{:.4f},{},{},{}\n", its.space->name(), i,
+                         its.space->cost(i, candidate.facts.bound),
+                         its.space->cost(i, candidate.facts.estimate), its.space->cost(i, *candidate.time),
+                         candidate.reading, candidate.looking, candidate.simulating, turn(its.found, i),
+                         turn(its.exact, i), fmt::join(its.space->positions()[i], " "));
+    }
+  }
+  return csv;
+}
+
+StudyOutcome reproduce_tune(const StudyInput& input, const PublishedFigures& published,
+                            const StudyProgress& progress) {
+  const PresetSnapshot presets;  // the same for all candidates
+  std::vector<MeasuredSpace> spaces;
+  for (const std::string_view name : kSpaces)
+    spaces.emplace_back(study_file(kName, fmt::format("{}.toml", name)));
+  SimulationJobs jobs;
+  for (MeasuredSpace& space : spaces)
+    space.plan(jobs);
+  run_simulations(jobs, progress, input.processes);
+  std::vector<SearchedSpace> searched;
+  for (const MeasuredSpace& space : spaces)
+    searched.push_back({.space = &space, .found = search(space, false), .exact = search(space, true)});
+  StudyOutcome outcome{.report = {section_of(searched, false, published), section_of(searched, true, published),
+                                  verdicts(searched, published)}};
+  if (input.wants_rows) outcome.rows_csv = rows_csv(searched);
+  return outcome;
+}
+
+}  // namespace
+
+Study tune_study() {
+  return {.name = kName,
+          .about = "Answers of c3sim tune on spaces that are simulated whole: regret and CPU time",
+          .files = {},
+          .run = reproduce_tune,
+          .has_rows = true};
+}
+
+}  // namespace c3::studies

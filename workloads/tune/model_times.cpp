@@ -1,0 +1,184 @@
+#include "workloads/tune/model_times.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "gpu/clock/governor.hpp"
+#include "workloads/analysis/closed_form_times.hpp"
+#include "workloads/analysis/lower_bound.hpp"
+#include "workloads/analysis/study_bounds.hpp"
+#include "workloads/execute/partition.hpp"
+#include "workloads/tune/least_times.hpp"
+#include "workloads/tune/linked_ranks.hpp"
+
+namespace c3::inline workloads {
+namespace {
+
+constexpr std::size_t kMostLinked = 1024;  ///< ranks; beyond them messages are not followed
+
+bool fuses(const Program& program, const Strategy& strategy) {
+  return std::ranges::any_of(program.streams, [&](const std::string& stream) {
+    return policy_of(strategy, stream).backend == Backend::fused;
+  });
+}
+
+/// The first rank of each script.
+std::vector<int> representatives(const Program& program) {
+  std::vector<int> ranks;
+  std::set<std::uint32_t> seen;
+  for (const RankSpan& span : program.ranks)
+    if (seen.insert(span.script).second) ranks.push_back(span.begin);
+  return ranks.empty() ? std::vector<int>{0} : ranks;
+}
+
+Seconds sum_of(const std::vector<Seconds>& times) {
+  Seconds sum;
+  for (const Seconds time : times)
+    sum += time;
+  return sum;
+}
+Seconds sum_of(const OperationTimes& times) {
+  Seconds sum;
+  for (const std::vector<Seconds>& stream : times)
+    sum += sum_of(stream);
+  return sum;
+}
+
+/// The longest of all ranks that may be linked to others.
+Seconds longest_time(const Program& program, const std::vector<OperationTimes>& lasts,
+                     const MessageTime& message_time) {
+  Seconds longest;
+  std::set<int> covered;
+  for (const int first : representatives(program)) {
+    if (covered.contains(first)) continue;
+    const std::vector<int> ranks = linked_ranks(program, first, kMostLinked);
+    covered.insert(ranks.begin(), ranks.end());
+    longest = std::max(longest, linked_time(program, ranks, lasts, message_time));
+  }
+  return longest;
+}
+
+/// Of the busiest thread of \p script's hosts.
+Seconds host_time(const Script& script) {
+  Seconds longest;
+  if (!script.host) return longest;
+  for (const HostThread& thread : script.host->threads) {
+    Seconds sum;
+    for (const HostStep& step : thread.steps)
+      sum += step.cost;
+    longest = std::max(longest, sum);
+  }
+  return longest;
+}
+
+/// By how much the power limit slows the kernels of a script, at most of its streams; 1: not at all.
+double slowdown(const OperationTimes& lasts, const std::vector<Seconds>& under_limit) {
+  double factor = 1.0;
+  for (std::size_t stream = 0; stream < lasts.size(); ++stream) {
+    const Seconds free = sum_of(lasts[stream]);
+    if (free > Seconds{}) factor = std::max(factor, under_limit[stream] / free);
+  }
+  return factor;
+}
+
+/// CUs of each XCD that \p strategy leaves to every stream; empty where all have all of them. Of a partition
+/// whose best value is sought, one in the middle.
+std::vector<int> cus_of_streams(const Experiment& experiment, const Strategy& strategy) {
+  const bool divides = std::ranges::any_of(
+      strategy.streams, [](const auto& its) { return its.second.cus.is_set() || its.second.reserve_cus > 0; });
+  if (!divides) return {};
+  const std::vector<CuChoice> choices = cu_choices(experiment, strategy);
+  std::vector<int> cus;
+  for (const CuRange& range : cu_ranges(experiment, strategy, choices[choices.size() / 2]))
+    cus.push_back(range.size());
+  return cus;
+}
+
+/// Makes bound and estimate of one run from what its operations take.
+class Modeller {
+ public:
+  Modeller(const Experiment& experiment, const Strategy& strategy)
+      : experiment_(experiment), program_(experiment.program), strategy_(strategy) {
+    LeastTimes least(experiment);
+    const GpuSpec& gpu = experiment.cluster.gpu;
+    const bool is_hot = is_governed(gpu) && gpu.governor.state == ClockState::sustained;
+    PowerLoads loads(gpu);
+    for (const Script& script : program_.scripts) {
+      const OperationTimes& lasts = lasts_.emplace_back(least.of(script));
+      under_limit_.push_back(is_hot ? power_bounds(script, lasts, gpu, loads)
+                                    : std::vector<Seconds>(lasts.size()));
+    }
+  }
+
+  Seconds bound() const {
+    const Seconds hardware = of(strategy_, lower_bound(experiment_, strategy_));
+    if (fuses(program_, strategy_)) return hardware;
+    Seconds bound = std::max(hardware, longest_time(program_, lasts_, {}));
+    for (std::size_t script = 0; script < lasts_.size(); ++script) {
+      if (strategy_.serial) bound = std::max(bound, sum_of(lasts_[script]));
+      bound = std::max(bound, std::ranges::max(under_limit_[script]));
+    }
+    return bound;
+  }
+
+  Seconds estimate() const {
+    std::vector<OperationTimes> lasts = lasts_;
+    divide(lasts);
+    ClosedFormTimes expected(experiment_, &strategy_);
+    Seconds least;
+    for (std::size_t script = 0; script < lasts.size(); ++script) {
+      const double slower = slowdown(lasts_[script], under_limit_[script]);
+      for (std::size_t stream = 0; stream < lasts[script].size(); ++stream) {
+        const std::vector<Operation>& operations = program_.scripts[script].streams[stream];
+        for (std::size_t i = 0; i < operations.size(); ++i)
+          lasts[script][stream][i] =
+              communicates(operations[i]) ? expected.of(operations[i]) : slower * lasts[script][stream][i];
+      }
+      least = std::max(least, host_time(program_.scripts[script]));
+      if (strategy_.serial) least = std::max(least, sum_of(lasts[script]));
+    }
+    const ClusterSpec& cluster = experiment_.cluster;
+    return std::max(
+        least, longest_time(program_, lasts, [&](Bytes bytes, int from, int to) {
+          const bool in_node = from / cluster.node.gpus == to / cluster.node.gpus;
+          return bytes / (in_node || !cluster.fabric ? rate_in_node(1, cluster) : rate_between_nodes(cluster));
+        }));
+  }
+
+ private:
+  /// Kernels on the CUs that the strategy leaves them.
+  void divide(std::vector<OperationTimes>& lasts) const {
+    const std::vector<int> cus = cus_of_streams(experiment_, strategy_);
+    for (std::size_t stream = 0; stream < cus.size(); ++stream) {
+      const int all = experiment_.cluster.gpu.compute.cus_per_xcd;
+      if (cus[stream] == 0 || cus[stream] == all) continue;
+      LeastTimes least(experiment_, cus[stream]);
+      for (std::size_t script = 0; script < lasts.size(); ++script) {
+        std::vector<Seconds>& times = lasts[script][stream];
+        for (std::size_t i = 0; i < times.size(); ++i)
+          times[i] = std::max(times[i], least.of(program_.scripts[script].streams[stream][i]));
+      }
+    }
+  }
+
+  const Experiment& experiment_;
+  const Program& program_;
+  const Strategy& strategy_;
+  std::vector<OperationTimes> lasts_;              ///< by script, at least
+  std::vector<std::vector<Seconds>> under_limit_;  ///< by script and stream, under the power limit
+};
+
+}  // namespace
+
+ModelTimes model_times(const Experiment& experiment, const Strategy& strategy) {
+  const Modeller modeller(experiment, strategy);
+  return {.bound = modeller.bound(), .estimate = modeller.estimate()};
+}
+
+Seconds model_bound(const Experiment& experiment, const Strategy& strategy) {
+  return Modeller(experiment, strategy).bound();
+}
+
+}  // namespace c3::workloads

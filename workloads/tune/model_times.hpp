@@ -1,0 +1,30 @@
+#pragma once
+/// How long a run takes by the model, without simulating it: at least, and about.
+
+#include "workloads/experiment.hpp"
+
+namespace c3::inline workloads {
+
+struct ModelTimes {
+  /// The longer of what hardware allows (lower_bound()) and what the model adds to it: every kernel takes as
+  /// long as alone, in the clock of a burst, on its stream and after the events for which it waits; ranks that
+  /// receive messages, as stages of a pipeline, wait for what is sent, so that a pipeline's bubble is in it.
+  /// Where clocks are sustained, the kernels of each stream also keep within the power limit (power_bound()).
+  /// Communication takes no time, hosts are never late, and nothing disturbs anything. With a fused backend,
+  /// whose kernels do not store to HBM what they store alone, only what hardware allows. Wrong when: every GPU
+  /// that computes is faster than its preset says, as speed_spread may draw without folding.
+  Seconds bound;
+  /// The same with kernels slowed evenly by the power limit, collectives that last as long as their library
+  /// expects, messages at the rate of their links, and no less than a host takes for its launches. No bound:
+  /// the library's own formula may be slower than the model. Wrong when: operations that run at the same time
+  /// slow each other, or a strategy gives collectives fewer channels or CUs than the library takes.
+  Seconds estimate;
+};
+
+/// \throws InfeasibleError as describe() does, InterruptedError
+ModelTimes model_times(const Experiment& experiment, const Strategy& strategy);
+
+/// ModelTimes::bound.
+Seconds model_bound(const Experiment& experiment, const Strategy& strategy);
+
+}  // namespace c3::workloads
