@@ -270,11 +270,6 @@ struct LibraryKernelSpec {
   /// tiles of its own (PersistentBlocks); 0: one work group a tile.
   int gemm_own_tiles = 0;
 
-  /// Whether one work group on matrix units leaves no registers to another's: persistent kernels have three
-  /// warp groups of 168 registers a thread, 63 of 64 Ki (nvjet products and cuDNN's attention, profiled on an
-  /// H100: studies/one_gpu).
-  bool hold_registers() const { return gemm_own_tiles > 0; }
-
   bool operator==(const LibraryKernelSpec&) const = default;
 };
 

@@ -8,6 +8,7 @@
 
 #include "engine/errors.hpp"
 #include "gpu/kernels/checks.hpp"
+#include "gpu/kernels/held_registers.hpp"
 #include "gpu/kernels/tiling.hpp"
 
 namespace c3::inline gpu {
@@ -168,9 +169,8 @@ KernelDescription describe_attention(std::string name, const AttentionShape& sha
   kernel.name = std::move(name);
   kernel.work_groups = grid.work_groups;
   const auto work_groups = static_cast<double>(kernel.work_groups);
-  kernel.needs = {.lds = gpu.compute.lds_per_cu,
-                  .registers = gpu.library_kernels.hold_registers() ? gpu.compute.registers_per_cu : Bytes{},
-                  .waves = kWavesPerWorkGroup};
+  kernel.needs = {
+      .lds = gpu.compute.lds_per_cu, .registers = held_registers(gpu, Bytes{}), .waves = kWavesPerWorkGroup};
   kernel.compute_time = Seconds{coefficients.work_group_us * 1e-6} + step * steps.mean;
   // The last work groups are the longest, and nothing is left to run beside them.
   const BytesPerSecond hbm = gpu.hbm.read * coefficients.hbm_share;

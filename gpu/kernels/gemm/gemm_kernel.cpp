@@ -10,6 +10,7 @@
 #include "gpu/kernels/checks.hpp"
 #include "gpu/kernels/gemm/gemm_plan.hpp"
 #include "gpu/kernels/gemm/streamed_traffic.hpp"
+#include "gpu/kernels/held_registers.hpp"
 #include "gpu/kernels/tiling.hpp"
 
 namespace c3::inline gpu {
@@ -194,13 +195,12 @@ class TiledTraffic final : public TrafficModel {
 };
 
 /// fp32 accumulators and operand fragments in twice as many registers, and addresses however small the tile.
-/// Persistent kernels hold all of a CU's (LibraryKernelSpec::hold_registers).
 WorkGroupNeeds needs_of(const GemmTile& tile, Bytes step, bool on_vectors, const GpuSpec& gpu) {
   const int stages = on_vectors ? 1 : gpu.library_kernels.gemm_stages;
   const Bytes lds = stages == 0 ? gpu.compute.lds_per_cu : step * stages;
-  Bytes registers{
+  const Bytes tile_needs{
       std::max(8.0 * static_cast<double>(tile.m * tile.n), kRegister * kLeastRegisters * kLanes * tile.waves)};
-  if (!on_vectors && gpu.library_kernels.hold_registers()) registers = gpu.compute.registers_per_cu;
+  const Bytes registers = on_vectors ? tile_needs : held_registers(gpu, tile_needs);
   return {.lds = std::min(lds, gpu.compute.lds_per_cu),
           .registers = std::min(registers, gpu.compute.registers_per_cu),
           .waves = tile.waves};
