@@ -1,11 +1,14 @@
 #include "studies/selection/selection_study.hpp"
 
+#include <fmt/format.h>
+
 #include <deque>
 #include <utility>
 
 #include "configs/preset_store.hpp"
 #include "studies/convolutions/find_db.hpp"
 #include "studies/selection/solver_choice.hpp"
+#include "studies/selection/tile_choice.hpp"
 
 namespace c3::inline studies {
 namespace {
@@ -27,18 +30,30 @@ StudyOutcome reproduce_selection(const StudyInput& input, const PublishedFigures
   Jobs features;
   add_solver_table(input, "MI100", "mi100", tables, features, outcome);
   add_solver_table(input, "MI210", "mi210", tables, features, outcome);
+  TileTables tiles = read_tile_tables(input.data / "kernels" / "rocblas_tile_choice.csv");
+  outcome.broken.insert(outcome.broken.end(), tiles.broken.begin(), tiles.broken.end());
+  for (TileTable& table : tiles.tables)
+    add_features(table, features);
   run_jobs(features, progress);
 
   std::deque<SolverChoice> choices;
   Jobs training;
   for (const SolverTable& table : tables)
     choices.emplace_back(table).plan(training);
+  std::deque<TileChoice> tile_choices;
+  for (const TileTable& table : tiles.tables)
+    tile_choices.emplace_back(table).plan(training);
   run_jobs(training, progress);
   for (const SolverChoice& choice : choices) {
     outcome.report.push_back(choice.listed(published));
     outcome.report.push_back(choice.parts(published));
     outcome.report.push_back(choice.open(published));
   }
+  for (const TileChoice& choice : tile_choices)
+    outcome.report.push_back(choice.section(published));
+  if (tiles.skipped > 0)
+    outcome.notices.push_back(
+        fmt::format("c3sim: {} products of two transposed operands were left out", tiles.skipped));
   return outcome;
 }
 
@@ -46,9 +61,10 @@ StudyOutcome reproduce_selection(const StudyInput& input, const PublishedFigures
 
 Study selection_study() {
   return {.name = "selection",
-          .about = "Which kernel MIOpen takes for a convolution, learned from tables",
+          .about = "Which kernels MIOpen and rocBLAS take, learned from tables (arXiv 2404.10162)",
           .files = {{"kernels/miopen_convolution_mi100.csv", "times of MIOpen's solvers on MI100"},
-                    {"kernels/miopen_convolution_mi210.csv", "the same on MI210"}},
+                    {"kernels/miopen_convolution_mi210.csv", "the same on MI210"},
+                    {"kernels/rocblas_tile_choice.csv", "kernels that rocBLAS takes for products"}},
           .run = reproduce_selection};
 }
 
