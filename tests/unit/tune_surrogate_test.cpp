@@ -107,6 +107,19 @@ TEST_CASE("the likely regret holds in nine of ten noisy spaces at least") {
   CHECK(holds >= 90);
 }
 
+TEST_CASE("a likely regret keeps to the bounds of candidates that are estimated below them") {
+  // The second is estimated at a fifth of the best cost and cannot be better than 99 % of it; the third may be
+  // by its bound, and is not by its estimate.
+  CandidateSearch search(
+      {.bounds = {0.9, 0.99, 0.1}, .estimates = {0.999, 0.2, 1e6}, .positions = {{0.0}, {0.1}, {-kFar}}},
+      {.budget = 2});
+  CHECK(search.ask() == 1U);
+  CHECK(search.ask() == 0U);
+  search.tell(0, 0.999);
+  CHECK(*search.worst_regret() == near(0.999 / 0.1 - 1.0));
+  CHECK(*search.likely_regret() == near(0.999 / 0.99 - 1.0));
+}
+
 TEST_CASE("estimates that are off by a factor for a kind of candidate are learnt") {
   // Two kinds, estimated alike; the second takes half as long.
   SearchedCandidates candidates;

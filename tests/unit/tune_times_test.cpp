@@ -188,6 +188,26 @@ TEST_CASE("in an estimate collectives last, messages travel, and CUs that a stra
   CHECK(model_times(step, divided).bound == model_times(step, in_order()).bound);
 }
 
+TEST_CASE("in an estimate a pipeline's messages travel, and hosts take the time of their launches") {
+  // Two stages of a micro-batch: forward, its message, forward, backward, its message, backward.
+  Program program = all_forward_first(2, 1);
+  for (Script& script : program.scripts) {
+    for (Operation& operation : script.streams.front())
+      if (auto* exchange = std::get_if<Exchange>(&operation.work))
+        exchange->messages.front().bytes = Bytes{1e8};
+  }
+  Experiment experiment = on_gpus(std::move(program), 2);
+  const double message = 1e8 / rate_in_node(1, experiment.cluster).value;
+  const double expected = 2.0 * ((kForward + kBackward).value + message);
+  CHECK(model_times(experiment, in_order()).estimate.value == near(expected));
+  // A host that needs a second for two of its steps.
+  HostProgram host;
+  host.threads.push_back({.steps = {{.cost = Seconds{0.4}}, {.cost = Seconds{0.6}}}, .name = 0});
+  experiment.program.scripts.back().host = host;
+  CHECK(model_times(experiment, in_order()).estimate.value == near(1.0));
+  CHECK(model_times(experiment, in_order()).bound.value == near(2.0 * (kForward + kBackward).value));
+}
+
 TEST_CASE("a pair on a full mesh has one link, what leaves a node goes by its NICs") {
   const ClusterSpec mesh = mi300x_like_cluster(8);
   CHECK(rate_in_node(7, mesh).value == near(7.0 * rate_in_node(1, mesh).value));
@@ -261,4 +281,16 @@ TEST_CASE("a hot step is bound by its power, and no faster when it is simulated"
   CHECK(hot <= simulated(step));
   step.cluster.gpu.governor.state = ClockState::burst;
   CHECK(model_bound(step, in_order()) < hot);
+}
+
+TEST_CASE("an estimate of a hot step has kernels that the power limit slows") {
+  Experiment step = fluid_step(gpt_setup(), 1, true);
+  step.program.scripts.front().host.reset();
+  const Seconds cool = model_times(step, in_order()).estimate;
+  step.cluster.gpu.governor = round_governor();
+  step.cluster.gpu.governor.limit = step.cluster.gpu.governor.board = Watts{200};
+  step.cluster.gpu.governor.flop_pj = 400.0;
+  const ModelTimes hot = model_times(step, in_order());
+  CHECK(hot.estimate > cool);
+  CHECK(hot.estimate >= hot.bound);
 }
