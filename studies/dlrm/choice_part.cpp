@@ -25,10 +25,10 @@ constexpr int kTasks = 20;
 constexpr int kAsked = 1000;  // placements of a task that are simulated
 
 /// Nodes of eight, and placements that are simulated there.
-struct Scale {
+struct ScaledTask {
   int nodes, asked;
 };
-constexpr std::array<Scale, 4> kScales = {{{2, 100}, {4, 50}, {8, 25}, {16, 7}}};
+constexpr std::array<ScaledTask, 4> kScales = {{{2, 100}, {4, 50}, {8, 25}, {16, 7}}};
 
 /// From 0 to 1, by task, table and what is drawn.
 double drawn(int task, int table, std::string_view what) {
@@ -91,7 +91,7 @@ ChoicePart::ChoicePart() {
   clusters_.push_back(load_cluster("a100-sxm-40gb-8", std::vector<std::string>{"+node.gpus=4"}));
   for (int task = 0; task < kTasks; ++task)
     tasks_.push_back({.job = task_of(task, clusters_.front().ranks()), .cluster = 0, .placements = kAsked});
-  for (const Scale& scale : kScales) {
+  for (const ScaledTask& scale : kScales) {
     clusters_.push_back(load_cluster(SystemChoice{.system = "a100-sxm-40gb-8", .nodes = scale.nodes}));
     RecommendationJob job = task_of(kTasks + scale.nodes, clusters_.back().ranks());
     job.batch = std::int64_t{512} * clusters_.back().ranks();

@@ -19,7 +19,7 @@ using namespace c3::test;
 namespace {
 
 TableCost cost_of(double time_us, double rows) {
-  return {.time = Seconds{time_us * 1e-6},
+  return {.time = {.forward = Seconds{time_us * 1e-6}, .backward = {}},
           .sums = Bytes{1e3},
           .memory = Bytes{rows},
           .lookups = 10.0 - rows,
@@ -60,6 +60,42 @@ TEST_CASE("the bound is the longest rank's kernels, and twice the half of what t
   // 4 + 3 us on rank 0, with 2 kB: 2 x 1/2 x 2 kB at 1 GB/s.
   CHECK(least_time(space(), {0, 0, 1, 1}).value == near(7e-6 + 2e-6));
   CHECK(least_time(space(), {0, 1, 1, 1}).value == near(6e-6 + 3e-6));
+}
+
+TEST_CASE("ranks wait between the passes, so that the bound has the longest lookups and the longest updates") {
+  PlacementSpace passes = space();
+  passes.costs = {cost_of(4, 1), cost_of(0, 1)};
+  passes.costs[1].time.backward = 3.0_us;
+  // On one rank 4 + 3, on two the same: each has one of both, and sends half as much.
+  CHECK(least_time(passes, {0, 0}).value == near(7e-6 + 2e-6));
+  CHECK(least_time(passes, {0, 1}).value == near(7e-6 + 1e-6));
+}
+
+TEST_CASE("where the kernels of a rank are known, they count in place of its tables' times") {
+  PlacementSpace known = space();
+  // Tables together are quicker than one after another, but for the first two.
+  known.kernels = [](const std::vector<std::size_t>& tables) {
+    const bool has_both = std::ranges::count_if(tables, [](std::size_t table) { return table < 2; }) == 2;
+    return TableTimes{.forward = Seconds{(has_both ? 9.0 : 1.0) * 1e-6 * static_cast<double>(tables.size())},
+                      .backward = {}};
+  };
+  CHECK(least_time(known, {0, 0, 1, 1}).value == near(18e-6 + 2e-6));
+  CHECK(least_time(known, {0, 1, 0, 1}).value == near(2e-6 + 2e-6));
+  const Placement found = improved(known, {0, 0, 1, 1});
+  CHECK(found[0] != found[1]);
+}
+
+TEST_CASE("where the tables' times are content, kernels that are slow together are still parted") {
+  PlacementSpace known = space();
+  const Placement even = {0, 1, 1, 0};  // 4 + 1 and 3 + 2
+  CHECK(improved(known, even) == even);
+  known.kernels = [](const std::vector<std::size_t>& tables) {
+    const bool has_both = std::ranges::count_if(tables, [](std::size_t table) { return table % 3 == 0; }) == 2;
+    return TableTimes{.forward = Seconds{(has_both ? 9.0 : 1.0) * 1e-6 * static_cast<double>(tables.size())},
+                      .backward = {}};
+  };
+  const Placement parted = improved(known, even);
+  CHECK(parted[0] != parted[3]);
 }
 
 TEST_CASE("sharders take turns, or give the largest of what they look at to the rank with least") {
@@ -114,6 +150,9 @@ TEST_CASE(
 }
 
 TEST_CASE("without 'search' a plan has its sharders' placements and no neighbours, those that fit") {
+  ShardingSearch all(space(), {.sharders = {Sharder::in_turn}});
+  all.tell(1.0_us);
+  CHECK_FALSE(all.ask().has_value());
   PlacementSpace small = space();
   small.memory = Bytes{5};  // in turn 1 + 3 and 2 + 4 do not fit
   ShardingSearch search(small, {.sharders = {Sharder::in_turn, Sharder::by_size}});
@@ -149,7 +188,7 @@ TEST_CASE("what the moves and swaps end with cannot be improved by any of the lo
   CHECK(found.value < 0.8 * least_time(drawn, start).value);
   std::vector<double> times(16);
   for (std::size_t i = 0; i < end.size(); ++i)
-    times[static_cast<std::size_t>(end[i])] += drawn.costs[i].time.value;
+    times[static_cast<std::size_t>(end[i])] += drawn.costs[i].time.forward.value;
   const auto longest = static_cast<int>(std::ranges::max_element(times) - times.begin());
   Seconds least = found;
   for (std::size_t i = 0; i < end.size(); ++i) {
@@ -180,5 +219,5 @@ TEST_CASE("tables without ranks go where the sharder puts them, others stay") {
   const std::vector<TableCost> costs = table_costs(whole, cluster);
   CHECK(costs[2].memory.value == near(2000.0 * 8 * 4));
   CHECK(costs[0].sums.value == near(64.0 * 8 * 4));
-  CHECK(costs[2].time.value > 0.0);
+  CHECK(costs[2].time.backward.value > 0.0);
 }

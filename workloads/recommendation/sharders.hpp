@@ -2,6 +2,7 @@
 /// Which rank gets which table, by rules of thumb and by a bound.
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "base/enum_names.hpp"
@@ -13,11 +14,18 @@ namespace c3::inline workloads {
 /// The rank of each table.
 using Placement = std::vector<int>;
 
+/// Of kernels, forward and backward: ranks wait for each other between, at the exchange of sums.
+struct TableTimes {
+  Seconds forward;   ///< of lookups, and of the host's rows that come
+  Seconds backward;  ///< of sort and update, and of the host's rows that go
+
+  Seconds sum() const { return forward + backward; }
+};
+
 /// What a table by table costs its rank.
 struct TableCost {
-  Seconds
-      time;  ///< of its lookups and updates, all samples', each kernel alone, and of the host's rows both ways
-  Bytes sums;  ///< that its rank sends, to all ranks
+  TableTimes time;  ///< all samples', its share of a kernel with as many tables as a rank has on average
+  Bytes sums;       ///< that its rank sends, to all ranks
   Bytes memory;
   double lookups = 0;
   double rows = 0;
@@ -30,6 +38,9 @@ struct PlacementSpace {
   int ranks = 1;
   Bytes memory;
   BytesPerSecond rate;
+  /// How long the kernels of a rank take that has these tables, by place in `costs`, in one kernel each way;
+  /// absent: as long as the tables' times together.
+  std::function<TableTimes(const std::vector<std::size_t>& tables)> kernels = {};
 };
 /// Of the free tables of \p job.
 PlacementSpace placement_space(const RecommendationJob& job, const ClusterSpec& cluster);
@@ -40,9 +51,9 @@ bool fits(const PlacementSpace& space, const Placement& placement);
 /// One of \p most numbers, by \p seed and which draw it is.
 std::uint64_t drawn_number(std::uint64_t seed, std::uint64_t draw, std::uint64_t most);
 
-/// A lower bound of the part of a step that a placement decides: the longest rank's lookups, then the exchange
-/// of the rank that sends most, forward and backward. Wrong when: lookups and exchanges overlap, or wait for
-/// other things.
+/// A lower bound of the part of a step that a placement decides: the longest lookups of a rank, the exchange of
+/// the rank that sends most, forward and backward, and the longest updates of a rank. Wrong when: lookups and
+/// exchanges overlap, or wait for other things.
 Seconds least_time(const PlacementSpace& space, const Placement& placement);
 
 /// In turn, at random, or largest weight first, to the rank that has least of it so far and has room; `search`
@@ -51,7 +62,7 @@ Seconds least_time(const PlacementSpace& space, const Placement& placement);
 Placement place(const PlacementSpace& space, Sharder sharder, std::uint64_t seed);
 
 /// Moves and swaps of single tables from \p placement on, the best one of the longest rank each time, until
-/// none lowers least_time.
+/// none lowers the bound by the tables' times, then until none of those that promise most lowers least_time.
 Placement improved(const PlacementSpace& space, Placement placement);
 
 }  // namespace c3::workloads
