@@ -113,6 +113,7 @@ int run_command(int argc, char** argv) {
   add_project_verb(app, action);
   add_reproduce_verb(app, action);
   add_sample_verb(app, action);
+  add_select_verb(app, action);
   add_explain_verb(app, action);
   add_memory_verb(app, action);
   add_tune_verb(app, action);

@@ -31,6 +31,7 @@ void add_import_verb(Command& app, VerbAction& action);
 void add_project_verb(Command& app, VerbAction& action);
 void add_reproduce_verb(Command& app, VerbAction& action);
 void add_sample_verb(Command& app, VerbAction& action);
+void add_select_verb(Command& app, VerbAction& action);
 void add_explain_verb(Command& app, VerbAction& action);
 void add_memory_verb(Command& app, VerbAction& action);
 void add_tune_verb(Command& app, VerbAction& action);

@@ -12,6 +12,7 @@
 #include "app/kernel_file.hpp"
 #include "app/kernel_request.hpp"
 #include "app/notes.hpp"
+#include "app/shape_options.hpp"
 #include "app/usage_error.hpp"
 #include "app/verb.hpp"
 #include "base/json.hpp"
@@ -137,106 +138,8 @@ int run_kernel(const KernelOptions& options) {
   return kExitOk;
 }
 
-/// How --help describes each word of a shape.
-std::string_view described(ShapeKey key) {
-  switch (key) {
-    case ShapeKey::op:
-      return "gemm, attention, convolution, embedding_bag, or vector operators such as softmax, gelu+add";
-    case ShapeKey::dtype:
-      return "bf16, fp16, fp8 or fp32; with --csv, for rows without one";
-    case ShapeKey::b:
-      return "Batch size: number of GEMMs, sequences, images or bags (default: 1)";
-    case ShapeKey::m:
-    case ShapeKey::n:
-    case ShapeKey::k:
-      return "Dimension of the gemm C[m,n] = A[m,k] B[k,n]; several values separated by commas";
-    case ShapeKey::heads:
-      return "Attention: query heads";
-    case ShapeKey::kv_heads:
-      return "Attention: key and value heads (default: as many as query heads)";
-    case ShapeKey::seq:
-      return "Attention: queries in a sequence";
-    case ShapeKey::kv_seq:
-      return "Attention: keys in a sequence (default: as many as queries)";
-    case ShapeKey::head_dim:
-      return "Attention: elements in a head";
-    case ShapeKey::value_dim:
-      return "Attention: elements in a head's values (default: as head-dim)";
-    case ShapeKey::causal:
-      return "Attention: a query does not see later keys";
-    case ShapeKey::pass:
-      return "forward or backward; convolution: forward, data or weight (default: forward)";
-    case ShapeKey::rows:
-    case ShapeKey::cols:
-      return "Vector operator: size of its tensors; embedding_bag: of a table";
-    case ShapeKey::layout:
-      return "Gemm: tn, nn or nt, as forward, gradient of activations, gradient of weights (default: tn); "
-             "convolution: nchw or nhwc (default: nchw)";
-    case ShapeKey::warm:
-      return "Gemm: operands that the caches still hold: none, activations or all (default: none)";
-    case ShapeKey::scales:
-      return "Gemm in fp8: what shares a scale: tensor, block (128 of k) or mx (32 of k) (default: tensor)";
-    case ShapeKey::traffic:
-      return "Gemm: tiled, or streamed if the GPU loads most operands from HBM again (default: tiled)";
-    case ShapeKey::channels:
-      return "Convolution: channels of the input";
-    case ShapeKey::filters:
-      return "Convolution: channels of the output";
-    case ShapeKey::height:
-      return "Convolution: height of the input";
-    case ShapeKey::width:
-      return "Convolution: width of the input (default: as height)";
-    case ShapeKey::filter_h:
-      return "Convolution: height of a filter";
-    case ShapeKey::filter_w:
-      return "Convolution: width of a filter (default: as filter-h)";
-    case ShapeKey::pad_h:
-      return "Convolution: rows of zeros above and below (default: 0)";
-    case ShapeKey::pad_w:
-      return "Convolution: columns of zeros on each side (default: as pad-h)";
-    case ShapeKey::stride_h:
-      return "Convolution: step of the filter down the input (default: 1)";
-    case ShapeKey::stride_w:
-      return "Convolution: step across it (default: as stride-h)";
-    case ShapeKey::dilation_h:
-      return "Convolution: rows between taps of a filter (default: 1)";
-    case ShapeKey::dilation_w:
-      return "Convolution: columns between them (default: as dilation-h)";
-    case ShapeKey::groups:
-      return "Convolution: groups of channels (default: 1)";
-    case ShapeKey::solver:
-      return "Convolution: implicit_gemm, gemm, direct, winograd, fft or fastest (default: fastest)";
-    case ShapeKey::tables:
-      return "Embedding_bag: tables alike in one kernel (default: 1)";
-    case ShapeKey::lookups:
-      return "Embedding_bag: rows that a bag adds";
-    case ShapeKey::update:
-      return "Embedding_bag backward: sgd, exact_sgd or exact_rowwise_adagrad (default: exact_sgd)";
-    case ShapeKey::reuse:
-      return "Embedding_bag: which rows are looked up: uniform or dlrm_2021 (default: uniform)";
-  }
-  return "";
-}
-
-/// OP and an option for each other word of a shape.
-void add_shape_options(Command& verb, KernelOptions& options) {
-  for (std::size_t i = 0; i < kShapeKeys.size(); ++i) {
-    const auto key = static_cast<ShapeKey>(i);
-    if (key == ShapeKey::causal) {
-      verb.add_flag(
-          option_name(key), [&options] { options.shape[ShapeKey::causal] = {"1"}; },
-          std::string(described(key)));
-      continue;
-    }
-    Option& option = verb.add_option(option_name(key), options.shape[key], std::string(described(key)));
-    const bool is_list = key == ShapeKey::m || key == ShapeKey::n || key == ShapeKey::k;
-    is_list ? option.comma_separated().one_word() : option.one_word_once();
-    option.type_name(is_text(key) ? "NAME" : "N");
-  }
-}
-
 void add_options(Command& verb, KernelOptions& options) {
-  add_shape_options(verb, options);
+  add_shape_options(verb, options, every_shape_key());
   verb.add_option("--csv", options.csv, "Time each row of this table of shapes").type_name("FILE");
   verb.add_option("--gpu", options.gpus, "GPU preset; several values separated by commas")
       .comma_separated()

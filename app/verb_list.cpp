@@ -174,6 +174,7 @@ std::string options_of(const Study& study) {
   if (study.takes_systems) options.emplace_back("--systems");
   if (study.has_rows) options.emplace_back("--rows");
   if (study.has_page) options.emplace_back("--page");
+  if (study.has_weights) options.emplace_back("--weights");
   if (study.has_draws) options.insert(options.end(), {"--draws", "--jobs", "--calibrated", "--tornado"});
   return fmt::format("{}", fmt::join(options, " "));
 }

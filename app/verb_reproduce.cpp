@@ -29,8 +29,9 @@ struct ReproduceOptions {
   std::string name;
   std::string data;
   std::string systems;
-  std::string rows;  ///< file for every measurement; empty: none
-  std::string page;  ///< file for the page; empty: none
+  std::string rows;     ///< file for every measurement; empty: none
+  std::string page;     ///< file for the page; empty: none
+  std::string weights;  ///< folder for what is trained; empty: none
   std::optional<int> draws, jobs;
   bool calibrated = false;
   bool tornado = false;
@@ -68,6 +69,7 @@ StudyInput input_of(const ReproduceOptions& options, const Study& study) {
   refuse(!options.systems.empty() && !study.takes_systems, "--systems", "has no map of systems");
   refuse(!options.rows.empty() && !study.has_rows, "--rows", "does not list its measurements");
   refuse(!options.page.empty() && !study.has_page, "--page", "has no page");
+  refuse(!options.weights.empty() && !study.has_weights, "--weights", "trains nothing that presets have");
   if (!study.has_draws) {
     refuse(options.draws.has_value(), "--draws", "draws nothing");
     refuse(options.jobs.has_value(), "--jobs", "always takes all cores");
@@ -77,6 +79,7 @@ StudyInput input_of(const ReproduceOptions& options, const Study& study) {
   StudyInput input{.data = data_folder(options.data), .systems = options.systems};
   input.wants_rows = !options.rows.empty();
   input.wants_page = !options.page.empty();
+  input.wants_weights = !options.weights.empty();
   input.draws = options.draws.value_or(input.draws);
   input.processes = static_cast<std::size_t>(options.jobs.value_or(0));
   input.calibrated = options.calibrated;
@@ -89,6 +92,17 @@ void write(std::optional<TemporaryFile>& file, const std::string& text) {
   if (!file) return;
   file->append(text);
   file->rename_to_target();
+}
+
+/// Each in a file of its own in \p folder, which is made where it is missing.
+void write_weights(const StudyOutcome& outcome, const std::filesystem::path& folder) {
+  if (outcome.weights.empty()) return;
+  std::filesystem::create_directories(folder);
+  for (const auto& [name, text] : outcome.weights) {
+    TemporaryFile file(folder / name);
+    file.append(text);
+    file.rename_to_target();
+  }
 }
 
 int reproduce(const ReproduceOptions& options) {
@@ -107,6 +121,7 @@ int reproduce(const ReproduceOptions& options) {
   }
   write(rows, outcome.rows_csv);
   write(page, outcome.page);
+  if (!options.weights.empty()) write_weights(outcome, options.weights);
   report_input(outcome, options.quiet);
   if (outcome.report.empty() && !outcome.broken.empty()) return kExitConfig;
   fmt::print("{}", options.json ? study_json(study.name, outcome.report) : study_text(outcome.report));
@@ -131,6 +146,8 @@ void add_reproduce_verb(Command& app, VerbAction& action) {
                   "strategy and draw; scaling_laws: every point; t3: every sub-layer; training: every step)")
       .type_name("FILE");
   verb.add_option("--page", options->page, "conccl: write the study as one HTML page").type_name("FILE");
+  verb.add_option("--weights", options->weights, "selection: write what is trained on all rows to this folder")
+      .type_name("DIR");
   verb.add_option("--draws", options->draws,
                   "conccl: draws of all priors (default: 50; 0: nominal values only)")
       .in_range(0, kMostDraws)

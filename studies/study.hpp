@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -52,6 +53,7 @@ struct StudyInput {
   std::filesystem::path systems;  ///< map of tables to systems; empty: the study's own
   bool wants_rows = false;        ///< whether StudyOutcome::rows_csv is asked for
   bool wants_page = false;        ///< whether StudyOutcome::page is
+  bool wants_weights = false;     ///< whether StudyOutcome::weights are
   int draws = 50;                 ///< of everything that is uncertain; 0: nominal values only
   std::size_t processes = 0;      ///< that simulate at a time; 0: as many as there are cores
   bool calibrated = false;        ///< whether results with a fitted term stand beside the predicted ones
@@ -60,10 +62,11 @@ struct StudyInput {
 
 struct StudyOutcome {
   StudyReport report;
-  std::vector<std::string> broken = {};   ///< what of the input could not be used: why, with its place
-  std::string rows_csv = {};              ///< each measurement beside its prediction, where the study has them
-  std::string page = {};                  ///< HTML, where the study has one
-  std::vector<std::string> notices = {};  ///< what the user may want to know of the input
+  std::vector<std::string> broken = {};  ///< what of the input could not be used: why, with its place
+  std::string rows_csv = {};             ///< each measurement beside its prediction, where the study has them
+  std::string page = {};                 ///< HTML, where the study has one
+  std::map<std::string, std::string> weights = {};  ///< what was trained on all rows: file's name and text
+  std::vector<std::string> notices = {};            ///< what the user may want to know of the input
 };
 
 struct Study {
@@ -76,6 +79,7 @@ struct Study {
   bool takes_systems = false;  ///< whether the user may bring a map of tables to systems
   bool has_rows = false;       ///< whether it can list every measurement
   bool has_page = false;       ///< whether it draws itself as a page
+  bool has_weights = false;    ///< whether it trains what presets have
   bool has_draws = false;      ///< whether it is over draws of priors, and can be had calibrated
 };
 

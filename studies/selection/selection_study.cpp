@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <deque>
+#include <string_view>
 #include <utility>
 
 #include "configs/preset_store.hpp"
+#include "configs/selector_file.hpp"
 #include "studies/convolutions/find_db.hpp"
 #include "studies/selection/solver_choice.hpp"
 #include "studies/selection/tile_choice.hpp"
@@ -21,6 +23,29 @@ void add_solver_table(const StudyInput& input, const std::string& name, const st
   tables.push_back(
       {.name = name, .words = preset, .gpu = as_in_find_db(load_gpu(preset)), .problems = {}, .tokens = {}});
   read_solver_table(db, tables.back(), jobs);
+}
+
+constexpr std::string_view kComment =
+    "Weights of boosted trees: c3sim reproduce selection --weights. Trained on tables of ";
+
+/// Jobs that train on all rows of \p table, as the sort of its GPU's CUs calls it.
+void train_all(const SolverTable& table, SelectorTable& trained, Jobs& jobs) {
+  if (table.problems.empty()) return;
+  for (const ConvolutionPass pass :
+       {ConvolutionPass::forward, ConvolutionPass::data, ConvolutionPass::weight}) {
+    KernelSelector& selector = trained[fmt::format("{}.{}", table.gpu.family.name, name_of(pass))];
+    jobs.emplace_back([&table, &selector, pass] {
+      selector = solver_selector(table, every_row(table.problems.size()), pass, kShippedSolvers);
+    });
+  }
+}
+
+void train_all(const TileTable& table, SelectorTable& trained, Jobs& jobs) {
+  if (table.problems.empty()) return;
+  KernelSelector& selector = trained[table.gpus.front().family.name];
+  jobs.emplace_back([&table, &selector] {
+    selector = tile_selector(table, every_row(table.problems.size()), kShippedTiles);
+  });
 }
 
 StudyOutcome reproduce_selection(const StudyInput& input, const PublishedFigures& published,
@@ -43,7 +68,21 @@ StudyOutcome reproduce_selection(const StudyInput& input, const PublishedFigures
   std::deque<TileChoice> tile_choices;
   for (const TileTable& table : tiles.tables)
     tile_choices.emplace_back(table).plan(training);
+  SelectorTable solvers, products;
+  if (input.wants_weights) {
+    for (const SolverTable& table : tables)
+      train_all(table, solvers, training);
+    for (const TileTable& table : tiles.tables)
+      train_all(table, products, training);
+  }
   run_jobs(training, progress);
+  if (input.wants_weights) {
+    outcome.weights["miopen.csv"] =
+        selectors_text(solvers, fmt::format("{}ROCm/MIOpen commit 2d1fd997, src/kernels (MIT)", kComment));
+    outcome.weights["rocblas.csv"] = selectors_text(
+        products,
+        fmt::format("{}ROCm/rocBLAS commit b520bc83, library/src/blas3/Tensile/Logic (MIT)", kComment));
+  }
   for (const SolverChoice& choice : choices) {
     outcome.report.push_back(choice.listed(published));
     outcome.report.push_back(choice.parts(published));
@@ -65,7 +104,8 @@ Study selection_study() {
           .files = {{"kernels/miopen_convolution_mi100.csv", "times of MIOpen's solvers on MI100"},
                     {"kernels/miopen_convolution_mi210.csv", "the same on MI210"},
                     {"kernels/rocblas_tile_choice.csv", "kernels that rocBLAS takes for products"}},
-          .run = reproduce_selection};
+          .run = reproduce_selection,
+          .has_weights = true};
 }
 
 }  // namespace c3::studies

@@ -98,15 +98,18 @@ SolverChoice::SolverChoice(const SolverTable& of)
     : of_(of),
       by_rule_(kRules.size(), Picks(of.problems.size())),
       learned_(of.problems.size()),
+      shipped_(of.problems.size()),
       open_(of.problems.size()) {}
 
 void SolverChoice::choose(const Rows& fitted, const Rows& held_out) {
   for (const ConvolutionPass pass : kPasses) {
-    const KernelSelector selector = solver_selector(of_, fitted, pass);
+    const KernelSelector selector = solver_selector(of_, fitted, pass, {});
+    const KernelSelector shipped = solver_selector(of_, fitted, pass, kShippedSolvers);
     for (const std::size_t row : held_out) {
       const SolverProblem& problem = of_.problems[row];
       if (problem.shape.pass != pass) continue;
       learned_[row] = best_listed(selector.steps.front().trees, problem);
+      shipped_[row] = best_listed(shipped.steps.front().trees, problem);
       open_[row] = best_of_all(selector, problem);
     }
   }
@@ -134,6 +137,9 @@ StudySection SolverChoice::listed(const PublishedFigures& published) const {
   const Scores learned = was_chosen_ ? scores_of(of_, learned_) : Scores();
   section.lines.push_back(learned.line(published.find(fmt::format("choice.{}.learned", of_.words)),
                                        FigureKind::fitted, "learned, layers left out"));
+  section.lines.push_back((was_chosen_ ? scores_of(of_, shipped_) : Scores())
+                              .line(published.find(fmt::format("choice.{}.shipped", of_.words)),
+                                    FigureKind::fitted, "learned, as shipped: fewer trees"));
   double least_lost = 0.0;
   for (std::size_t rule = 0; rule < kRules.size(); ++rule) {
     const Scores scores = was_chosen_ ? scores_of(of_, by_rule_[rule]) : Scores();

@@ -31,7 +31,7 @@ class SolverChoice {
   const SolverTable& of_;
   bool was_chosen_ = false;
   std::vector<Picks> by_rule_;     ///< shape [rules][problems]
-  Picks learned_;                  ///< place among the listed, by problem
+  Picks learned_, shipped_;        ///< place among the listed, by problem; by many trees, by those shipped
   std::vector<std::size_t> open_;  ///< place among the listed; their number: none of them
 };
 

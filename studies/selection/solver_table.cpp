@@ -80,7 +80,8 @@ void read_solver_table(const FindDb& db, SolverTable& table, Jobs& jobs) {
   }
 }
 
-KernelSelector solver_selector(const SolverTable& table, const Rows& rows, ConvolutionPass pass) {
+KernelSelector solver_selector(const SolverTable& table, const Rows& rows, ConvolutionPass pass,
+                               const TrainingOptions& options) {
   KernelSelector selector{
       .features = table.problems.front().features.size(),
       .steps = {{.what = "solver", .tokens = table.tokens[static_cast<std::size_t>(pass)], .trees = {}}},
@@ -97,7 +98,7 @@ KernelSelector solver_selector(const SolverTable& table, const Rows& rows, Convo
     const SolverProblem& problem = table.problems[row];
     if (problem.shape.pass == pass) choices.push_back(choice_of(problem, seen.at(problem.kind)));
   }
-  selector.steps.front().trees = train_choice(choices, {});
+  selector.steps.front().trees = train_choice(choices, options);
   return selector;
 }
 

@@ -44,6 +44,10 @@ void read_solver_table(const FindDb& db, SolverTable& table, Jobs& jobs);
 
 /// Trained on those of \p rows that have \p pass. Beside the listed kernels it may choose others that the table
 /// has for the kind: of these is known that they take longer than the last one listed.
-KernelSelector solver_selector(const SolverTable& table, const Rows& rows, ConvolutionPass pass);
+KernelSelector solver_selector(const SolverTable& table, const Rows& rows, ConvolutionPass pass,
+                               const TrainingOptions& options);
+
+/// What configs/selection/ has: few trees, so that its table is short.
+inline constexpr TrainingOptions kShippedSolvers{.trees = 80, .rate = 0.25};
 
 }  // namespace c3::studies

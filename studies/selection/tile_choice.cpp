@@ -51,7 +51,11 @@ double distance(const GemmShape& a, const GemmShape& b) {
 }  // namespace
 
 TileChoice::TileChoice(const TileTable& of)
-    : of_(of), learned_(of.problems.size()), majority_(of.problems.size()), neighbours_(of.problems.size()) {}
+    : of_(of),
+      learned_(of.problems.size()),
+      shipped_(of.problems.size()),
+      majority_(of.problems.size()),
+      neighbours_(of.problems.size()) {}
 
 void TileChoice::plan(Jobs& jobs) {
   std::vector<std::uint64_t> sizes;
@@ -66,14 +70,18 @@ void TileChoice::plan(Jobs& jobs) {
 }
 
 void TileChoice::choose(const Rows& fitted, const Rows& held_out) {
-  const KernelSelector selector = tile_selector(of_, fitted);
-  for (const std::size_t row : held_out) {
-    const TakenSequence& asked = of_.problems[row].sequence;
-    if (!selector.valid.contains(asked.kind)) continue;
-    for (const RankedSequence& each : selector.rank(asked.features, asked.kind, kBeams))
-      learned_[row].push_back(each.tokens);
-    if (learned_[row].size() > kFirst) learned_[row].resize(kFirst);
-  }
+  const auto by = [&](const TrainingOptions& options, Choices& choices) {
+    const KernelSelector selector = tile_selector(of_, fitted, options);
+    for (const std::size_t row : held_out) {
+      const TakenSequence& asked = of_.problems[row].sequence;
+      if (!selector.valid.contains(asked.kind)) continue;
+      for (const RankedSequence& each : selector.rank(asked.features, asked.kind, kBeams))
+        choices[row].push_back(each.tokens);
+      if (choices[row].size() > kFirst) choices[row].resize(kFirst);
+    }
+  };
+  by(kManyTiles, learned_);
+  by(kShippedTiles, shipped_);
 }
 
 void TileChoice::vote(const Rows& fitted, const Rows& held_out) {
@@ -157,6 +165,7 @@ StudySection TileChoice::section(const PublishedFigures& published) const {
       section.lines.push_back(std::move(line));
   };
   add("learned", "learned, sizes left out", learned_);
+  add("shipped", "learned, as shipped", shipped_);
   add("majority", "most frequent", majority_);
   add("neighbours", "vote of the 8 nearest", neighbours_);
   section.lines.push_back(model(published));

@@ -33,7 +33,7 @@ class TileChoice {
 
   const TileTable& of_;
   bool was_chosen_ = false;
-  Choices learned_, majority_, neighbours_;  ///< by problem
+  Choices learned_, shipped_, majority_, neighbours_;  ///< by problem
 };
 
 }  // namespace c3::studies

@@ -129,8 +129,7 @@ void add_features(TileTable& table, Jobs& jobs) {
   });
 }
 
-KernelSelector tile_selector(const TileTable& table, const Rows& rows) {
-  constexpr TrainingOptions kOptions{.trees = 60, .leaves = 63, .rate = 0.2, .least_rows = 5, .features = 0.7};
+KernelSelector tile_selector(const TileTable& table, const Rows& rows, const TrainingOptions& options) {
   KernelSelector selector{
       .features = table.problems.front().sequence.features.size(), .steps = {}, .valid = {}};
   for (std::size_t step = 0; step < kTileSteps.size(); ++step)
@@ -144,7 +143,7 @@ KernelSelector tile_selector(const TileTable& table, const Rows& rows) {
   }
   for (auto& [kind, of_kind] : sequences)
     selector.valid.emplace(kind, ValidSequences(std::move(of_kind)));
-  train_steps(selector, taken, kOptions);
+  train_steps(selector, taken, options);
   return selector;
 }
 

@@ -53,6 +53,11 @@ TileTables read_tile_tables(const std::filesystem::path& file);
 void add_features(TileTable& table, Jobs& jobs);
 
 /// Trained on \p rows, whose sequences are what is valid.
-KernelSelector tile_selector(const TileTable& table, const Rows& rows);
+KernelSelector tile_selector(const TileTable& table, const Rows& rows, const TrainingOptions& options);
+
+inline constexpr TrainingOptions kManyTiles{
+    .trees = 60, .leaves = 63, .rate = 0.2, .least_rows = 5, .features = 0.7};
+/// What configs/selection/ has: few and small trees, so that its table is short.
+inline constexpr TrainingOptions kShippedTiles{.trees = 30, .rate = 0.35, .least_rows = 5, .features = 0.7};
 
 }  // namespace c3::studies

@@ -80,6 +80,17 @@ class ReproduceSelection(ScratchTest):
         self.assertEqual(done.returncode, 5)
         self.assertRegex(done.stderr, r"rocblas_tile_choice\.csv:2:19: layout: unknown layout 'NX'; did you mean 'NN'\? known: TN, NN, NT, TT")
 
+    def test_weights_are_written_and_equal_runs_write_equal_ones(self):
+        texts = []
+        for name in ("a", "b"):
+            self.reproduce(find_db(layers=30), tile_table(sizes=24))
+            c3sim("reproduce", "selection", "--data", self.folder, "--weights", self.folder / "new" / name)
+            texts.append([(self.folder / "new" / name / file).read_text() for file in ("miopen.csv", "rocblas.csv")])
+        self.assertEqual(texts[0], texts[1])
+        self.assertIn("\ncdna2.forward,valid,fp16 3x3,0 1\n", texts[0][0])
+        self.assertIn("\ncdna2,step,tile_m,32 64\n", texts[0][1])
+        self.assert_one_line(c3sim("reproduce", "goldyloc", "--weights", self.folder), 2, "--weights: the study 'goldyloc' trains nothing")
+
     def test_few_layers_are_not_learned_from(self):
         done, figures = self.reproduce(find_db(layers=8))
         self.assertIsNone(figures["choice.mi100.learned"]["simulated"])

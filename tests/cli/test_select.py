@@ -1,0 +1,74 @@
+"""c3sim select: kernels that MIOpen and rocBLAS would take, by the shipped weights."""
+
+import gzip
+import json
+import os
+import subprocess
+import unittest
+
+from command import COMMAND, SOURCE, ScratchTest, c3sim
+
+CONVOLUTION = ("-b", 64, "--channels", 64, "--filters", 64, "--height", 56, "--filter-h", 3, "--pad-h", 1, "--dtype", "fp16")
+
+
+def rows(*arguments):
+    return json.loads(c3sim("select", *arguments, "--json").stdout)["rows"]
+
+
+class Select(ScratchTest):
+    def test_solvers_of_a_convolution_are_ranked_by_probability(self):
+        for gpu, family in (("mi100", "cdna1"), ("mi210", "cdna2"), ("mi250x-gcd", "cdna2"), ("mi300x", "cdna2")):
+            row = rows("convolution", "--gpu", gpu, *CONVOLUTION, "--top", "50")[0]
+            self.assertEqual((row["learned_on"], row["channels"], row["pass"]), (family, 64, "forward"))
+            odds = [kernel["probability"] for kernel in row["kernels"]]
+            self.assertEqual(odds, sorted(odds, reverse=True))
+            self.assertAlmostEqual(sum(odds), 1, places=9)  # all that were seen for the kind
+            self.assertTrue(all(kernel["solver"].startswith(("Conv", "Gemm", "fft")) for kernel in row["kernels"]))
+
+    def test_passes_have_solvers_of_their_own(self):
+        solvers = {which: {kernel["solver"] for kernel in rows("convolution", "--gpu", "mi100", *CONVOLUTION, "--pass", which, "--top", "50")[0]["kernels"]}
+                   for which in ("forward", "weight")}
+        self.assertIn("ConvMlirIgemmFwdXdlops", solvers["forward"])
+        self.assertIn("ConvMlirIgemmWrWXdlops", solvers["weight"])
+        self.assertNotIn("ConvMlirIgemmFwdXdlops", solvers["weight"])
+
+    def test_kernels_of_products_are_sequences_of_tokens(self):
+        found = rows("gemm", "--gpu", "mi100,mi300x", "-m", "4096", "-n", "1024,4096", "-k", "4096", "--dtype", "fp32")
+        self.assertEqual([(row["gpu"], row["n"], len(row["kernels"])) for row in found],
+                         [("mi100", 1024, 3), ("mi100", 4096, 3), ("mi300x", 1024, 3), ("mi300x", 4096, 3)])
+        best = found[0]["kernels"][0]
+        self.assertEqual(list(best), ["rank", "probability", "tile_m", "tile_n", "depth_k", "split_k", "instruction"])
+        self.assertGreaterEqual(int(best["tile_m"]) * int(best["tile_n"]), 64 * 64)  # a product this large fills the GPU
+
+    def test_the_table_has_a_row_for_each_kernel(self):
+        done = c3sim("select", "gemm", "--gpu", "mi210", "-m", "512", "-n", "512", "-k", "64", "--dtype", "bf16", "--top", "2")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        lines = [line for line in done.stdout.splitlines() if line.startswith("mi210")]
+        self.assertEqual([line.split("bf16")[1].split()[0] for line in lines], ["1", "2"])
+
+    def test_what_was_not_learned_is_said(self):
+        self.assert_one_line(c3sim("select", "gemm", "--gpu", "h100-sxm", "-m", 1, "-n", 1, "-k", 1, "--dtype", "bf16"), 4,
+                             r"rocBLAS were learned for h100-sxm \(hopper\), only for GPUs of cdna1, cdna2, cdna3$")
+        odd = [*CONVOLUTION, "--filter-w", 2]
+        self.assert_one_line(c3sim("select", "convolution", "--gpu", "mi100", *odd), 4, r"kind 'fp16 3x2' was seen, only of: fp16 .*fp16 3x3")
+        self.assert_one_line(c3sim("select", "gemm", "--gpu", "mi100", "-m", 8, "-n", 8, "-k", 8, "--dtype", "fp8"), 4, "'fp8' was seen, only of: bf16, fp16, fp32")
+        self.assert_one_line(c3sim("select", "convolution", "--gpu", "mi100", *CONVOLUTION, "--layout", "nhwc"), 2, "--layout: ")
+        self.assert_one_line(c3sim("select", "embedding_bag", "--gpu", "mi100", "-b", 1), 2, "^c3sim: ")
+
+    def test_wrong_words_are_named(self):
+        self.assert_one_line(c3sim("select", "gemm", "--gpu", "mi1000", "-m", 1, "-n", 1, "-k", 1, "--dtype", "bf16"), 3, "did you mean 'mi100'")
+        self.assert_one_line(c3sim("select", "gemm", "--gpu", "mi100", "-m", 0, "-n", 1, "-k", 1, "--dtype", "bf16"), 2, "^c3sim: -m: ")
+        self.assert_one_line(c3sim("select", "gemm", "-m", 1, "-n", 1, "-k", 1, "--dtype", "bf16"), 2, "--gpu is required")
+        self.assert_one_line(c3sim("select", "gemm", "--gpu", "mi100", "--top", 0), 2, "--top")
+
+    def test_damaged_weights_are_refused(self):
+        weights = gzip.decompress((SOURCE / "configs/selection/rocblas.csv.gz").read_bytes()).replace(b"cdna1,features,,", b"cdna1,features,,9")
+        (self.folder / "selection").mkdir()
+        (self.folder / "selection/rocblas.csv.gz").write_bytes(gzip.compress(weights))
+        done = subprocess.run([COMMAND, "select", "gemm", "--gpu", "mi100", "-m", "1", "-n", "1", "-k", "1", "--dtype", "bf16"], text=True,
+                              env=os.environ | {"C3SIM_CONFIGS": str(self.folder)}, capture_output=True, check=False)
+        self.assert_one_line(done, 4, "the weights are of another version")
+
+
+if __name__ == "__main__":
+    unittest.main()
