@@ -19,9 +19,9 @@ constexpr std::size_t kMostTasks = 256;  ///< each has a file in memory
 TuneCandidate look_at(const Sweep& space, std::size_t point) {
   TuneCandidate its{.point = point};
   try {
-    const auto [file, nominal] = space.with_nominal(space.points()[point]);
+    const auto [file, outline] = space.with_outline(space.points()[point]);
     its.read.id = point_id(file.resolved_toml());
-    its.facts = candidate_facts(nominal, [&](std::optional<std::uint64_t> draw) { return file.make(draw); });
+    its.facts = candidate_facts(outline, [&](std::optional<std::uint64_t> draw) { return file.make(draw); });
   } catch (const ConfigError& error) {
     its.refused = its.read.refused = error.what();
   } catch (const InfeasibleError& error) {
