@@ -20,11 +20,11 @@ constexpr std::size_t kMostTasks = 256;  ///< each has a file in memory
 TuneCandidate look_at(const Sweep& space, std::size_t point) {
   TuneCandidate its{.point = point};
   try {
-    const auto [file, nominal] = space.with_nominal(space.points()[point]);
+    const auto [file, outline] = space.with_outline(space.points()[point]);
     its.read.id = point_id(file.resolved_toml());
     const PlacedFile placed = with_placed_tables(file);
     const bool is_written = placed.note.empty();
-    its.facts = candidate_facts(is_written ? nominal : placed.file.make(std::nullopt),
+    its.facts = candidate_facts(is_written ? outline : placed.file.make(std::nullopt),
                                 [&](std::optional<std::uint64_t> draw) { return placed.file.make(draw); });
   } catch (const ConfigError& error) {
     its.refused = its.read.refused = error.what();

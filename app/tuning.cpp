@@ -44,7 +44,7 @@ std::vector<PointNumber> numbers_of(const PointResult& result, const std::string
 std::optional<LaunchArguments> launch_of_best(const Tuning& tuning) {
   if (tuning.ranking.empty()) return std::nullopt;
   const Sweep& sweep = tuning.plan.sweep;
-  const Experiment best = sweep.with_nominal(sweep.points()[tuning.ranking.front().what.point]).second;
+  const Experiment best = sweep.with_outline(sweep.points()[tuning.ranking.front().what.point]).second;
   if (!is_training(best)) return std::nullopt;
   return launch_arguments(training_of(best), best.cluster);
 }

@@ -214,8 +214,8 @@ ExperimentFile ExperimentFile::read(Node merged, const std::string& name) {
   return read_as(StepExtent::sketch, std::move(merged), name).first;
 }
 
-std::pair<ExperimentFile, Experiment> ExperimentFile::read_with_nominal(Node merged, const std::string& name) {
-  return read_as(StepExtent::whole, std::move(merged), name);
+std::pair<ExperimentFile, Experiment> ExperimentFile::read_with_outline(Node merged, const std::string& name) {
+  return read_as(StepExtent::outline, std::move(merged), name);
 }
 
 std::pair<ExperimentFile, Experiment> ExperimentFile::read_as(StepExtent extent, Node merged,

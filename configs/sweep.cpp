@@ -128,8 +128,8 @@ ExperimentFile Sweep::experiment(const SweepPoint& point) const {
   return ExperimentFile::read(document_of(point), name_);
 }
 
-std::pair<ExperimentFile, Experiment> Sweep::with_nominal(const SweepPoint& point) const {
-  return ExperimentFile::read_with_nominal(document_of(point), name_);
+std::pair<ExperimentFile, Experiment> Sweep::with_outline(const SweepPoint& point) const {
+  return ExperimentFile::read_with_outline(document_of(point), name_);
 }
 
 std::vector<std::string> Sweep::sets(const SweepPoint& point) const {

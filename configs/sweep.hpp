@@ -45,8 +45,8 @@ class Sweep {
   std::vector<std::string> texts(const SweepPoint& point) const;
   /// \throws ConfigError for a combination that makes no experiment
   ExperimentFile experiment(const SweepPoint& point) const;
-  /// The same with its nominal experiment, see ExperimentFile::read_with_nominal(). \throws as experiment()
-  std::pair<ExperimentFile, Experiment> with_nominal(const SweepPoint& point) const;
+  /// The same with an outline of it, see ExperimentFile::read_with_outline(). \throws as experiment()
+  std::pair<ExperimentFile, Experiment> with_outline(const SweepPoint& point) const;
   /// `key=value` of every key that makes the file's own experiment that of \p point.
   std::vector<std::string> sets(const SweepPoint& point) const;
 

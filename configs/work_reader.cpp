@@ -75,6 +75,7 @@ void write_step(Experiment& experiment, TrainingSetup setup, StepExtent extent) 
   if (extent == StepExtent::whole) return set_step(experiment, family);
   family->check(experiment.cluster);
   set_step(experiment, smallest(*family));
+  if (extent == StepExtent::outline) experiment.family = SharedFamily(family);
 }
 
 }  // namespace

@@ -68,9 +68,9 @@ MeasuredCandidate MeasuredSpace::measure(std::size_t point) const {
   MeasuredCandidate its;
   CpuClock clock;
   try {
-    const auto [file, nominal] = file_.space.with_nominal(which);
+    const auto [file, outline] = file_.space.with_outline(which);
     const auto make = [&](std::optional<std::uint64_t> draw) { return file.make(draw); };
-    its.facts = candidate_facts(nominal, make);
+    its.facts = candidate_facts(outline, make);
     its.looking = clock.lap();
     its.is_sound = true;
     file_.space.experiment(which);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "workloads/analysis/shorter_steps.hpp"
 #include "workloads/tune/model_times.hpp"
 
 namespace c3::inline workloads {
@@ -11,36 +12,81 @@ namespace {
 
 constexpr Seconds kLeastEstimate{1e-9};  ///< of what does nothing
 
-/// What one draw of a training step holds.
-void add_step(CandidateFacts& facts, const StepFacts& step) {
-  facts.size.tokens = step.tokens;
-  facts.needed = std::max(facts.needed, step.memory.held);
-  facts.fits = facts.fits && step.fits();
+ModelTimes fastest(const Experiment& experiment) {
+  std::optional<ModelTimes> least;
+  for (const Strategy& strategy : experiment.strategies) {
+    const ModelTimes its = model_times(experiment, strategy);
+    least = least ? ModelTimes{.bound = std::min(least->bound, its.bound),
+                               .estimate = std::min(least->estimate, its.estimate)}
+                  : its;
+  }
+  return least.value_or(ModelTimes{});
+}
+
+CandidateFacts facts_of(const Experiment& experiment, const ModelTimes& times) {
+  CandidateFacts facts;
+  facts.size.gpus = experiment.cluster.ranks();
+  if (experiment.step) {
+    facts.size.tokens = experiment.step->tokens;
+    facts.needed = experiment.step->memory.held;
+    facts.fits = experiment.step->fits();
+  }
+  if (!facts.fits) return facts;
+  facts.bound = times.bound;
+  facts.estimate = std::max({times.estimate, facts.bound, kLeastEstimate});
+  return facts;
+}
+
+CandidateFacts facts_of(const Experiment& experiment) {
+  const bool fits = !experiment.step || experiment.step->fits();
+  return facts_of(experiment, fits ? fastest(experiment) : ModelTimes{});
+}
+
+/// From steps of few micro-batches; absent where these do not say what the whole needs.
+std::optional<CandidateFacts> facts_of_few(const Experiment& outline) {
+  const Sizes sizes = micro_batches_of(*outline.family);
+  if (!may_be_shortened(outline) || !sizes.is_shortened()) return std::nullopt;
+  if (sizes.of[0] + sizes.of[1] >= sizes.whole) return std::nullopt;  // the whole is written as soon
+  const std::int64_t layers = outline.family->size().layers;
+  const Experiment few = resized(outline, {layers, sizes.of[0]}),
+                   more = resized(outline, {layers, sizes.of[1]});
+  if (few.step->memory.held != more.step->memory.held) return std::nullopt;
+  const double distance = static_cast<double>(sizes.of[1] - sizes.of[0]);
+  const double beyond = static_cast<double>(sizes.whole - sizes.of[1]) / distance;
+  ModelTimes times;
+  if (more.step->fits()) {
+    const ModelTimes a = fastest(few), b = fastest(more);
+    times = {.bound = b.bound + beyond * (b.bound - a.bound),
+             .estimate = b.estimate + beyond * (b.estimate - a.estimate)};
+  }
+  CandidateFacts facts = facts_of(more, times);
+  facts.size.tokens = more.step->tokens / sizes.of[1] * sizes.whole;
+  return facts;
+}
+
+CandidateFacts facts_of_outline(const Experiment& outline) {
+  if (!outline.family) return facts_of(outline);
+  if (const auto facts = facts_of_few(outline)) return *facts;
+  return facts_of(resized(outline, outline.family->size()));
+}
+
+/// Of several draws: the most that one needs, the least that one takes.
+CandidateFacts together(const CandidateFacts& a, const CandidateFacts& b) {
+  const bool fits = a.fits && b.fits;
+  return {.size = b.size,
+          .needed = std::max(a.needed, b.needed),
+          .fits = fits,
+          .bound = fits ? std::min(a.bound, b.bound) : Seconds{},
+          .estimate = fits ? std::min(a.estimate, b.estimate) : Seconds{}};
 }
 
 }  // namespace
 
-CandidateFacts candidate_facts(const Experiment& nominal, const ExperimentFactory& make) {
-  CandidateFacts facts;
-  std::optional<ModelTimes> least;
-  const auto look_at = [&](const Experiment& experiment) {
-    facts.size.gpus = experiment.cluster.ranks();
-    if (experiment.step) add_step(facts, *experiment.step);
-    if (!facts.fits) return;
-    for (const Strategy& strategy : experiment.strategies) {
-      const ModelTimes its = model_times(experiment, strategy);
-      least = least ? ModelTimes{.bound = std::min(least->bound, its.bound),
-                                 .estimate = std::min(least->estimate, its.estimate)}
-                    : its;
-    }
-  };
-  if (nominal.measure.draws == 0) look_at(nominal);
-  for (int draw = 0; draw < nominal.measure.draws; ++draw)
-    look_at(make(static_cast<std::uint64_t>(draw)));
-  if (facts.fits) {
-    facts.bound = least.value_or(ModelTimes{}).bound;
-    facts.estimate = std::max({least.value_or(ModelTimes{}).estimate, facts.bound, kLeastEstimate});
-  }
+CandidateFacts candidate_facts(const Experiment& outline, const ExperimentFactory& make) {
+  if (outline.measure.draws == 0) return facts_of_outline(outline);
+  CandidateFacts facts = facts_of(make(0));
+  for (int draw = 1; draw < outline.measure.draws; ++draw)
+    facts = together(facts, facts_of(make(static_cast<std::uint64_t>(draw))));
   return facts;
 }
 

@@ -1,0 +1,51 @@
+// What is known of a candidate without a simulation: from a few of its micro-batches as from all of them.
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/support/near.hpp"
+#include "tests/unit/training_experiments.hpp"
+#include "tests/unit/training_pipelines.hpp"
+#include "tests/unit/training_setups.hpp"
+#include "tests/unit/workloads_pair.hpp"
+#include "workloads/analysis/shorter_steps.hpp"
+#include "workloads/tune/candidate.hpp"
+
+using namespace c3;
+using namespace c3::test;
+
+namespace {
+
+CandidateFacts facts_of(const TrainingSetup& setup, int gpus, bool exact) {
+  Experiment step = fluid_step(setup, gpus, exact);
+  step.strategies = {in_order()};
+  const SharedFamily whole = step.family;
+  set_step(step, smallest(*whole));  // an outline
+  step.family = whole;
+  return candidate_facts(step, {});
+}
+
+}  // namespace
+
+TEST_CASE("few micro-batches say what the whole step needs and takes") {
+  TrainingSetup alone = llama_setup(4);
+  alone.micro_batches = 12;
+  for (const TrainingSetup& setup :
+       {alone, pipelined(llama_setup(4), 2, 12), pipelined(llama_setup(8), 2, 24, ScheduleKind::interleaved)}) {
+    const CandidateFacts few = facts_of(setup, 4, false), all = facts_of(setup, 4, true);
+    CHECK(few.size == all.size);
+    CHECK(few.needed == all.needed);
+    CHECK(few.fits == all.fits);
+    CHECK(few.bound.value == near(all.bound.value, 1e-6));
+    CHECK(few.estimate.value == near(all.estimate.value, 1e-3));
+  }
+}
+
+TEST_CASE("a step whose memory grows with every micro-batch is looked at whole") {
+  const TrainingSetup setup = pipelined(llama_setup(4), 2, 12, ScheduleKind::gpipe);
+  const CandidateFacts few = facts_of(setup, 4, false), all = facts_of(setup, 4, true);
+  CHECK(few.needed == all.needed);
+  CHECK(few.bound == all.bound);
+}
