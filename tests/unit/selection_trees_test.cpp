@@ -98,7 +98,7 @@ TEST_CASE("tokens whose times hardly differ end with about the same odds, far sl
   CHECK(std::exp(odds[2]) < 0.01);
 }
 
-TEST_CASE("a rule about a rare token does not need many rows of it, only least_rows") {
+TEST_CASE("a token that is always the best is learned from 40 problems that have it") {
   std::vector<KnownChoice> choices = by_sign(300, 1);
   for (std::size_t i = 0; i < 40; ++i) {  // token 3 is always the best where it can be chosen
     choices[i].tokens.push_back(3);
@@ -107,6 +107,22 @@ TEST_CASE("a rule about a rare token does not need many rows of it, only least_r
   const BoostedTrees trees = train_choice(choices, {.trees = 60});
   const std::vector<double> odds = trees.log_probabilities(choices[50].features, std::vector<int>{0, 1, 3});
   CHECK(std::exp(odds[2]) > 0.9);
+}
+
+TEST_CASE(
+    "no leaf has fewer rows than least_rows: single problems at either end are not told from the others") {
+  std::vector<KnownChoice> choices(200, {.features = {0.0F}, .tokens = {0, 1}, .losses = {0.0, kWrong}});
+  choices.push_back({.features = {-1.0F}, .tokens = {0, 1}, .losses = {kWrong, 0.0}});
+  choices.push_back({.features = {1.0F}, .tokens = {0, 1}, .losses = {kWrong, 0.0}});
+  for (const float end : {-1.0F, 1.0F}) {
+    const auto prefers = [&](int least_rows) {
+      const BoostedTrees trees =
+          train_choice(choices, {.trees = 60, .least_rows = least_rows, .features = 1.0});
+      return trees.score(std::vector{end}, 1) > trees.score(std::vector{end}, 0) ? 1 : 0;
+    };
+    CHECK(prefers(10) == 0);
+    CHECK(prefers(1) == 1);
+  }
 }
 
 TEST_CASE("choices that do not fit each other are refused") {

@@ -17,6 +17,7 @@ _NEUSIGHT = "NeuSight, https://github.com/sitar-lab/NeuSight"
 _AICONFIGURATOR = "aiconfigurator, https://github.com/ai-dynamo/aiconfigurator"
 _TRACES = "astra-sim, HolisticTraceAnalysis, TraceLens and param on GitHub"
 _TRITONBLAS = "tritonBLAS, https://github.com/ROCm/tritonBLAS"
+_MIOPEN = "MIOpen, https://github.com/ROCm/MIOpen"
 _COLLECTIVES = "nccl-tests and rccl-tests outputs published on GitHub"
 
 # File or folder below DATA that a study reads, and its source.
@@ -30,6 +31,8 @@ TABLES = {
                 **{f"kernels/{name}_sxm.csv": _AICONFIGURATOR
                    for name in ("gemm_a100", "gemm_h100", "attention_prefill_causal_a100",
                                 "attention_prefill_causal_h100")}},
+    "selection": {**{f"kernels/miopen_convolution_{gpu}.csv": _MIOPEN for gpu in ("mi100", "mi210")},
+                  "kernels/rocblas_tile_choice.csv": "rocBLAS, https://github.com/ROCm/rocBLAS"},
     "traces": {f"traces/{name}": _TRACES for name in ("megatron_tp8_a100", "hta", "tracelens", "pytorch_et")},
     "training": {"training/gpt_one_node_a100_2_and_4_gpus.csv": _VTRAIN},
 }
