@@ -40,8 +40,8 @@ class ExperimentFile {
   /// The same of a document in memory. \param name of the experiment, where the document has none.
   static ExperimentFile read(Node document, const std::string& name);
 
-  /// The same with the nominal experiment. Of a training step its program and facts are of one that is as short
-  /// as can be, and its family is that of the whole step.
+  /// The same with the nominal experiment. Of a training step its program and facts are of few micro-batches
+  /// (outlined_micro_batches()), and its family is that of the whole step.
   static std::pair<ExperimentFile, Experiment> read_with_outline(Node document, const std::string& name);
 
   /// The experiment with every range at its nominal value, or drawn: draw d of an experiment is the same on

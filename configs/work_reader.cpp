@@ -74,8 +74,10 @@ void write_step(Experiment& experiment, TrainingSetup setup, StepExtent extent) 
   const std::shared_ptr<const ProgramFamily> family = training_family(std::move(setup));
   if (extent == StepExtent::whole) return set_step(experiment, family);
   family->check(experiment.cluster);
-  set_step(experiment, smallest(*family));
-  if (extent == StepExtent::outline) experiment.family = SharedFamily(family);
+  if (extent == StepExtent::sketch) return set_step(experiment, smallest(*family));
+  const std::int64_t micro_batches = outlined_micro_batches(*family, experiment.measure.estimate);
+  set_step(experiment, family->at({family->size().layers, micro_batches}));
+  experiment.family = SharedFamily(family);
 }
 
 }  // namespace

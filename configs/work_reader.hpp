@@ -10,7 +10,7 @@ namespace c3::inline configs {
 enum class StepExtent {
   whole,
   sketch,   ///< a step that is as short as can be, once it is sure that the whole could be written
-  outline,  ///< the same, but the experiment's family is that of the whole step
+  outline,  ///< outlined_micro_batches() of it, while the experiment's family is that of the whole step
 };
 
 /// Streams that are written out, those of a step of [training], [recurrent] or [recommendation], or those of a

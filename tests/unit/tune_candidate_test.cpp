@@ -2,8 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include <string>
-#include <vector>
+#include <cstdint>
 
 #include "tests/support/near.hpp"
 #include "tests/unit/training_experiments.hpp"
@@ -22,7 +21,9 @@ CandidateFacts facts_of(const TrainingSetup& setup, int gpus, bool exact) {
   Experiment step = fluid_step(setup, gpus, exact);
   step.strategies = {in_order()};
   const SharedFamily whole = step.family;
-  set_step(step, smallest(*whole));  // an outline
+  const std::int64_t micro_batches = outlined_micro_batches(*whole, step.measure.estimate);
+  CHECK((micro_batches < setup.micro_batches) == !exact);
+  set_step(step, whole->at({setup.model.layers, micro_batches}));
   step.family = whole;
   return candidate_facts(step, {});
 }

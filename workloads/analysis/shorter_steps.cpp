@@ -53,6 +53,12 @@ Experiment smallest(const Experiment& experiment) {
   return resized(experiment, smallest(*experiment.family)->size());
 }
 
+std::int64_t outlined_micro_batches(const ProgramFamily& family, Estimator estimator) {
+  const Sizes sizes = micro_batches_of(family);
+  const bool is_shorter = sizes.is_shortened() && sizes.of[0] + sizes.of[1] < sizes.whole;
+  return estimator == Estimator::steady && is_shorter ? sizes.of[0] : sizes.whole;
+}
+
 std::string abridged_part(const Experiment& experiment) {
   return part_text(layers_of(*experiment.family), micro_batches_of(*experiment.family));
 }

@@ -46,6 +46,10 @@ std::shared_ptr<const ProgramFamily> smallest(const ProgramFamily& family);
 /// \pre it is a training step
 Experiment smallest(const Experiment& experiment);
 
+/// How many micro-batches say what a step of \p family needs and takes, together with those of its next size:
+/// all of them where \p estimator shortens nothing, or where both sizes together are no shorter than the whole.
+std::int64_t outlined_micro_batches(const ProgramFamily& family, Estimator estimator);
+
 /// Which part of \p experiment abridged() is: "8 of 32 layers and 4 of 16 micro-batches".
 /// \pre it is a training step that is shortened
 std::string abridged_part(const Experiment& experiment);

@@ -42,14 +42,10 @@ CandidateFacts facts_of(const Experiment& experiment) {
   return facts_of(experiment, fits ? fastest(experiment) : ModelTimes{});
 }
 
-/// From steps of few micro-batches; absent where these do not say what the whole needs.
-std::optional<CandidateFacts> facts_of_few(const Experiment& outline) {
-  const Sizes sizes = micro_batches_of(*outline.family);
-  if (!may_be_shortened(outline) || !sizes.is_shortened()) return std::nullopt;
-  if (sizes.of[0] + sizes.of[1] >= sizes.whole) return std::nullopt;  // the whole is written as soon
-  const std::int64_t layers = outline.family->size().layers;
-  const Experiment few = resized(outline, {layers, sizes.of[0]}),
-                   more = resized(outline, {layers, sizes.of[1]});
+/// From \p few micro-batches and some more; absent where these do not say what the whole needs.
+std::optional<CandidateFacts> facts_of_few(const Experiment& few) {
+  const Sizes sizes = micro_batches_of(*few.family);
+  const Experiment more = resized(few, {few.family->size().layers, sizes.of[1]});
   if (few.step->memory.held != more.step->memory.held) return std::nullopt;
   const double distance = static_cast<double>(sizes.of[1] - sizes.of[0]);
   const double beyond = static_cast<double>(sizes.whole - sizes.of[1]) / distance;
@@ -66,8 +62,11 @@ std::optional<CandidateFacts> facts_of_few(const Experiment& outline) {
 
 CandidateFacts facts_of_outline(const Experiment& outline) {
   if (!outline.family) return facts_of(outline);
+  const StepSize whole = outline.family->size();
+  if (outlined_micro_batches(*outline.family, outline.measure.estimate) == whole.micro_batches)
+    return facts_of(outline);
   if (const auto facts = facts_of_few(outline)) return *facts;
-  return facts_of(resized(outline, outline.family->size()));
+  return facts_of(resized(outline, whole));
 }
 
 /// Of several draws: the most that one needs, the least that one takes.

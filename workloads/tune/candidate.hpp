@@ -16,11 +16,11 @@ struct CandidateFacts {
   bool operator==(const CandidateFacts&) const = default;
 };
 
-/// Of an experiment, or where it has draws, of all that \p make makes. A training step whose time may be taken
-/// from smaller ones (run_step()) is looked at with few micro-batches, two numbers of them, if both need as
-/// much memory; times of the whole follow as if each further one took as long. \param outline the nominal
-/// experiment, whose family is that of the whole step; its program is not used then \throws InfeasibleError as
-/// model_times() does, InterruptedError
+/// Of an experiment, or where it has draws, of all that \p make makes. A training step is looked at with few
+/// micro-batches where that is shorter (outlined_micro_batches()) and some more need as much memory; times of
+/// the whole follow as if each further one took as long. \param outline the nominal experiment as
+/// StepExtent::outline has it: its program of so many micro-batches, its family that of the whole step
+/// \throws InfeasibleError as model_times() does, InterruptedError
 CandidateFacts candidate_facts(const Experiment& outline, const ExperimentFactory& make);
 
 }  // namespace c3::workloads
