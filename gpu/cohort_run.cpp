@@ -111,7 +111,8 @@ Task CohortRun::run_cohort(Cohort* cohort) {
   std::erase(computing_, cohort);
 
   const bool holds_cu = launch_.sink != nullptr && gpu_.spec().hbm.store_order == StoreOrder::stores_first;
-  const bool waits = !holds_cu && storing_ >= most_resident_;
+  const bool is_full = kernel_.output * static_cast<double>(storing_) > state.llc_size;
+  const bool waits = !holds_cu && is_full;
   if (!holds_cu && !waits) go_on(*cohort, activity);
   storing_ += size;
   co_await store(cohort, traffic.stores_to_hbm);
@@ -312,7 +313,10 @@ FlowSpec CohortRun::store_flow(const Cohort& cohort, double to_hbm) {
   spec.bound = 1.0 / std::max(gpu_.spec().hbm.latency, ran).value;
   const Bytes with_siblings = bytes + kernel_.output * (to_hbm * static_cast<double>(resident_));
   const double alone = std::min(spec.bound, gpu_.memory().alone_rate(Bytes{0}, with_siblings));
-  spec.weight = gpu_.memory().weight(cohort.in_flight, static_cast<int>(cohort.cus.size()), bytes, alone);
+  const double at_hbm =
+      static_cast<double>(most_resident_) / static_cast<double>(std::max(storing_, most_resident_));
+  spec.weight =
+      gpu_.memory().weight(cohort.in_flight, static_cast<int>(cohort.cus.size()), bytes, alone) * at_hbm;
   spec.account = activity_;
   return spec;
 }

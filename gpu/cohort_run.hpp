@@ -82,8 +82,9 @@ class CohortRun final : public DispatchClient, public ComputeClient {
   std::size_t cohort_size_;
   std::int64_t resident_ = 0;
   std::int64_t most_resident_ = 0;  ///< at once, so far
-  /// Work groups whose stores are on their way. While they are as many as were ever resident, those that end
-  /// keep their CU until theirs are served: a CU gets ahead of its stores by one work group's at most.
+  /// Work groups whose stores are on their way. Those of as many as were ever resident are at HBM, all others
+  /// wait in the last cache: more do not ask for more of HBM. When it is full, work groups that end keep their
+  /// CUs until their own are served.
   std::int64_t storing_ = 0;
   std::int64_t left_;
   std::int64_t placed_ = 0;
