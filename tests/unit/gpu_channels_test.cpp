@@ -128,7 +128,7 @@ TEST_CASE("no two blocks are in one place, but where a hash draws") {
   }
 }
 
-TEST_CASE("streams that camp on one channel share it; on unlike channels they do not meet") {
+TEST_CASE("streams that camp on one channel share it and on unlike channels do not meet") {
   // Each has one of 32 channels; together they reach 1/32 on the same and 2/32 on two.
   const AddressMapping mapping(channels(32, ChannelMapping::consecutive));
   const auto together = [&](std::int64_t apart) {
