@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -18,6 +19,10 @@ class OneGpuStudy(unittest.TestCase):
             done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
             with rows.open(newline="", encoding="utf-8") as file:
                 cls.rows = list(csv.DictReader(file))
+            picture = pathlib.Path(folder) / "beside.svg"
+            script = pathlib.Path(os.environ["C3SIM_SOURCE"]) / "studies/one_gpu/plot_beside.py"
+            cls.drawn = subprocess.run([sys.executable, "-B", script, rows, "-o", picture], capture_output=True, text=True, check=False)
+            cls.picture = picture.read_text(encoding="utf-8") if picture.exists() else ""
         cls.figures = json.loads(done.stdout)["figures"]
 
     def of(self, name):
@@ -50,6 +55,11 @@ class OneGpuStudy(unittest.TestCase):
     def test_rows_list_every_kernel_beside_something(self):
         self.assertEqual(len(self.rows), 2 * 360 + 186)
         self.assertEqual(set(self.rows[0]), {"gpu", "case", "figure", "measured", "here"})
+
+    def test_rows_can_be_drawn(self):
+        self.assertEqual(self.drawn.returncode, 0, self.drawn.stderr)
+        for words in ("h100-sxm: six products, mean", "h200-sxm: an addition", "write to HBM"):
+            self.assertIn(words, self.picture)
 
     def test_every_step_is_there(self):
         self.assertEqual(len(self.of("steps.step")), 39)
