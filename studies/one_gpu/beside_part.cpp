@@ -25,7 +25,7 @@ using namespace literals;
 
 constexpr std::string_view kWhat = "of a kernel measured beside blocks";
 constexpr std::array<std::string_view, 5> kWays = {"copy", "copy_cached", "read", "write", "read_l2"};
-constexpr std::size_t kCopy = 0, kRead = 2, kWrite = 3, kReadL2 = 4;
+constexpr std::size_t kCopy = 0, kRead = 2, kWrite = 3;
 constexpr std::int64_t kMostBlocks = 1024;
 /// What one block of measure/common.py's COPY has in flight: 512 threads with 4 loads of 16 bytes.
 constexpr Bytes kInFlight{32.0 * 1024.0};
@@ -34,7 +34,6 @@ constexpr Bytes kPiece{256.0 * 1024.0};
 constexpr double kShort = 0.5, kLong = 4.0;
 // Eight H100's collectives take at most 24 to 32 SMs.
 constexpr int kMostOfCollectives = 32;
-constexpr std::string_view kJudged = "all copies, at most SMs ";
 
 class BlockTraffic final : public TrafficModel {
  public:
@@ -129,10 +128,11 @@ StudySection BesideBlocksPart::section(const PublishedFigures& published) const 
     Comparison kernels, blocks;
     double slower = 0.0, slower_here = 0.0, kept = 0.0, kept_here = 0.0;
     int rows = 0;
+    const char* id = "beside.group";
   };
   std::map<std::string, Group> groups;
   for (const Row& row : rows_) {
-    const auto add = [&](const std::string& label) {
+    const auto add = [&](const std::string& label) -> Group& {
       Group& group = groups[fmt::format("{}: {}", row.gpu, label)];
       group.kernels.add({.measured = Seconds{row.slower}, .here = Seconds{row.slower_here}}, {});
       group.blocks.add({.measured = Seconds{row.kept}, .here = Seconds{row.kept_here}}, {});
@@ -141,11 +141,12 @@ StudySection BesideBlocksPart::section(const PublishedFigures& published) const 
       group.kept += row.kept;
       group.kept_here += row.kept_here;
       ++group.rows;
+      return group;
     };
     add(fmt::format("{}, {:2} SMs", kWays.at(row.way), row.blocks));
     if (row.way == kCopy) add("copy, " + row.kernel);
     if (row.way == kCopy && row.blocks <= kMostOfCollectives)
-      add(fmt::format("{}{}", kJudged, kMostOfCollectives));
+      add(fmt::format("all copies, at most {} SMs", kMostOfCollectives)).id = "beside.error";
   }
   StudySection section{
       .heading = "Beside blocks on SMs of their own: mean error of the kernel's time over that alone",
@@ -154,14 +155,13 @@ StudySection BesideBlocksPart::section(const PublishedFigures& published) const 
           {"slower: the kernel's time beside the blocks over that alone. kept: the blocks' rate beside the "
            "kernel over that alone, which is taken as measured.",
            "copy: HBM to HBM, past the caches (copy_cached: through them); read, write: HBM; read_l2: 64 KiB "
-           "each, which the L2 holds."},
+           "each, which the L2 holds.",
+           "How stores wait was found in the rows of the H100."},
       .value = "error",
       .decimals = 2};
   for (const auto& [label, group] : groups) {
-    const bool is_judged = label.find(kJudged) != std::string::npos;
-    StudyLine line = group.kernels.line(published.find(is_judged ? "beside.error" : "beside.group"),
-                                        FigureKind::predicted, label);
-    const StudyLine blocks = group.blocks.line(published.find("beside.blocks"), FigureKind::predicted, {});
+    StudyLine line = group.kernels.line(published.find(group.id), kind_of(label), label);
+    const StudyLine blocks = group.blocks.line(published.find("beside.blocks"), kind_of(label), {});
     line.beside = {{"slower [x]", group.slower / group.rows},
                    {"here [x]", group.slower_here / group.rows},
                    {"kept [x]", group.kept / group.rows},

@@ -23,8 +23,6 @@ constexpr std::string_view kWhat = "of a kernel measured beside copies";
 /// Copies within the GPU take its engines for peers, and are no way to the host.
 constexpr std::array<std::string_view, 4> kWays = {"to_host", "from_host", "both", "within"};
 constexpr std::size_t kWithin = 3;
-/// Measured first: how copies from the host compete was found in its rows, and in no others'.
-constexpr std::string_view kSeenFirst = "h100-sxm";
 constexpr int kKernels = 8;  // one after another
 // Of the kernels' time alone: a copy that ends before they do, even at half of its rate, and one that does not.
 constexpr double kShort = 0.4, kLong = 3.0;
@@ -119,8 +117,8 @@ StudySection CopiesPart::section(const PublishedFigures& published) const {
     group.copies.add({.measured = row.copied / 1.0_GBps * 1.0_s, .here = rate / 1.0_GBps * 1.0_s}, {});
   }
   for (const auto& [key, group] : groups) {
-    const bool was_seen = key.first == kSeenFirst && key.second > 0;
-    const FigureKind kind = was_seen ? FigureKind::fitted : FigureKind::predicted;
+    // To the host, nothing was found in any rows.
+    const FigureKind kind = key.second > 0 ? kind_of(key.first) : FigureKind::predicted;
     const std::string label = fmt::format("{}: {}", key.first, kWays.at(key.second));
     section.lines.push_back(group.kernels.line(published.find("copies.kernels"), kind, label + ", kernels"));
     section.lines.push_back(group.copies.line(published.find("copies.rate"), kind, label + ", copies"));

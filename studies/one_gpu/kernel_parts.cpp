@@ -31,8 +31,6 @@ constexpr std::int64_t kMostSms = 1024;
 constexpr double kPercent = 100.0;
 // What collectives of eight H100 leave a kernel: NCCL takes at most 24 to 32 SMs.
 constexpr int kFewestJudged = 96;
-/// Measured first: the model changed because of its rows, and of no others'.
-constexpr std::string_view kSeenFirst = "h100-sxm";
 /// The rows from which cudnn_rate was set.
 constexpr std::string_view kSetFrom = "h100-sxm: attention cudnn forward";
 
@@ -174,9 +172,6 @@ StudySection GpuPartsPart::section(const PublishedFigures& published) const {
     (is_many ? kernels[number].on_many : kernels[number].on_few).add(both, {});
     if (is_many && row.kernel.starts_with("gemm")) products[row.gpu].add(both, {});
   }
-  const auto kind_of = [](std::string_view label) {
-    return label.starts_with(kSeenFirst) ? FigureKind::fitted : FigureKind::predicted;
-  };
   StudySection section{
       .heading = "Kernels on parts of the GPU: mean error of the time over that on the whole GPU",
       .lines = {},

@@ -41,7 +41,9 @@ StudyOutcome reproduce_one_gpu(const StudyInput& input, const PublishedFigures& 
 
 Study one_gpu_study() {
   return {.name = kName,
-          .about = "One H100, measured by this project: kernels, parts of the GPU, its clock, training steps",
+          .about =
+              "One H100 and one H200, measured by this project: kernels, what runs beside them, clock, "
+              "training steps",
           .files = {},
           .run = reproduce_one_gpu,
           .has_rows = true};

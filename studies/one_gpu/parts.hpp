@@ -37,6 +37,12 @@ class NamedKernels {
   std::map<std::string, Operator> kernels_;
 };
 
+/// Of a figure about the GPU with whose preset's name \p label begins. The H100 was measured first: mechanisms
+/// were found in its rows, and in no others'.
+inline FigureKind kind_of(std::string_view label) {
+  return label.starts_with("h100-sxm") ? FigureKind::fitted : FigureKind::predicted;
+}
+
 /// Of what the parts list for StudyOutcome::rows_csv.
 inline constexpr std::string_view kRowsHeader = "gpu,case,figure,measured,here\n";
 
