@@ -41,8 +41,8 @@ StudyLine line_of(const SearchedSpace& its, const SearchOutcome& outcome, const 
                             .simulated = kPercent * outcome.regret},
                  .label = space.name(),
                  .rows = space.candidates().size()};
-  line.beside = {{"fit", static_cast<double>(space.admitted().size())},
-                 {"simulated", static_cast<double>(outcome.simulated.size())},
+  line.beside = {{"fit [candidates]", static_cast<double>(space.admitted().size())},
+                 {"simulated [candidates]", static_cast<double>(outcome.simulated.size())},
                  {"CPU [%]", its.share(outcome.seconds)}};
   if (outcome.stated) line.beside.emplace_back("stated [%]", kPercent * *outcome.stated);
   if (outcome.worst) line.beside.emplace_back("worst case [%]", kPercent * *outcome.worst);
