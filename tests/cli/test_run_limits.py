@@ -20,17 +20,23 @@ def used_by_children():
     return usage.ru_utime + usage.ru_stime
 
 
-JOB = """
+def job(size, k, times=1):
+    """A product of size x size x k, so many times one after the other, beside an all-gather."""
+    product = f'{{ gemm = {{ m = {size}, n = {size}, k = {k}, dtype = "bf16" }} }}'
+    return f"""
 schema = 1
 system = "mi300x-8"
 [[stream]]
 name = "a"
-run = [{{ gemm = {{ m = {size}, n = {size}, k = {k}, dtype = "bf16" }} }}]
+run = [{", ".join([product] * times)}]
 [[stream]]
 name = "b"
 run = [{{ all_gather = "16 MiB" }}]
 """
-SMALL = JOB.format(size=1024, k=1024)
+
+
+SMALL = job(size=1024, k=1024)
+LONG = job(size=262144, k=64, times=6)  # the largest product that fits: 25 s of a fast machine per simulation
 QUICK_TWO = "[strategy.serial]\nserial = true\n[strategy.concurrent]\n"
 # 5 partitions of one stream times 5 of the other: far more simulations than the two strategies before it.
 SLOW_THIRD = '[strategy.swept]\na.cus = "best 8..128"\nb.cus = "best 8..128"\n'
@@ -99,7 +105,7 @@ class RunLimits(ScratchTest):
 
     def test_what_was_written_of_an_only_run_goes_when_its_strategy_is_not_finished(self):
         # Both strategies are written down as they run, first; then the loss split of the second takes 15 simulations.
-        text = JOB.format(size=196608, k=1024) + QUICK_TWO + "[measure]\nseeds = 1\n"
+        text = job(size=196608, k=1024) + QUICK_TWO + "[measure]\nseeds = 1\n"
         command = [COMMAND, "run", self.experiment(text), "-o", "job.h5", "--trace", "traces"]
         with subprocess.Popen(command, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
             for line in process.stderr:
@@ -122,24 +128,24 @@ class RunLimits(ScratchTest):
     def test_a_long_study_is_announced_with_its_largest_factor(self):
         for text, factor in ((measured(1000, 300), r"1000 seeds \(--set measure\.seeds=N\)"),
                              (measured(300, 1000), r"1000 draws \(--set measure\.draws=N\)")):
-            done = self.limited(JOB.format(size=4096, k=4096) + QUICK_TWO + text, "8")
+            done = self.limited(job(size=4096, k=4096) + QUICK_TWO + text, "8")
             self.assertRegex(done.stderr, rf"^this takes about \d+:\d\d:\d\d for \d+ simulations; the largest factor is {factor}")
             self.assertRegex(done.stderr, r"\nsimulation \d+ of \d+.*, \d+:\d\d:\d\d left\n")
 
     def test_a_thousand_strategies_are_the_factor_and_many_are_kept(self):
         strategies = "".join(f"[strategy.s{i}]\nb.priority = {i % 5}\n" for i in range(1000))
-        text = JOB.format(size=16384, k=8192) + strategies + measured(8)
+        text = job(size=16384, k=8192) + strategies + measured(8)
         done = self.limited(text, "10")
         self.assertRegex(done.stderr, r"the largest factor is (1000 strategies|8 seeds)")
 
     def test_one_long_simulation_shows_how_far_it_is(self):
-        done = self.limited(JOB.format(size=262144, k=64) + QUICK_TWO + ONE_REPETITION, "8")
+        done = self.limited(LONG + QUICK_TWO + ONE_REPETITION, "8")
         self.assertRegex(done.stderr, r"(?m)^simulation \d of 4 at [\d.]+ .*[mu]?s")
         # "At least": the simulations so far were smaller than the one in flight. A fast machine has timed enough to say more.
         self.assertRegex(done.stderr, r"((at least )?\d+:\d\d:\d\d left|the largest factor is a single simulation .*)\n")
 
     def test_quiet_says_only_why_it_ended(self):
-        done = self.limited(JOB.format(size=262144, k=64) + QUICK_TWO + ONE_REPETITION, "7", "-q")
+        done = self.limited(LONG + QUICK_TWO + ONE_REPETITION, "7", "-q")
         self.assertEqual(done.stderr, "c3sim: stopped by --timeout 7, nothing was written\n")
 
     def test_what_is_large_stops_in_time(self):
