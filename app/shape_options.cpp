@@ -47,6 +47,9 @@ std::string_view described(ShapeKey key) {
       return "Gemm: operands that the caches still hold: none, activations or all (default: none)";
     case ShapeKey::scales:
       return "Gemm in fp8: what shares a scale: tensor, block (128 of k) or mx (32 of k) (default: tensor)";
+    case ShapeKey::result:
+      return "Gemm: rounded to the operands' type, fp32, or added to C in memory: added, added_fp32 "
+             "(default: rounded)";
     case ShapeKey::traffic:
       return "Gemm: tiled, or streamed if the GPU loads most operands from HBM again (default: tiled)";
     case ShapeKey::channels:

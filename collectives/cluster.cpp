@@ -47,7 +47,7 @@ Cluster::Cluster(Simulation& simulation, const ClusterSpec& spec, const ClusterS
   const int simulated = setup.folded ? 1 : setup.classes ? setup.classes->classes() : spec.ranks();
   for (int place = 0; place < simulated; ++place)
     gpus_.push_back(std::make_unique<Gpu>(simulation, spec.gpu, setup_.gpu, simulated_rank(place),
-                                          slower(simulated_rank(place))));
+                                          pace(simulated_rank(place))));
 }
 
 std::shared_ptr<const FoldedSchedules> Cluster::folded_schedules() const {
@@ -58,9 +58,9 @@ std::shared_ptr<const FoldedSchedules> Cluster::folded_schedules() const {
       FoldedSchedules{setup_.classes, interconnect_.folded_links(), std::move(in_order)});
 }
 
-double Cluster::slower(int rank) const {
-  const double drawn = setup_.slower.empty() ? 1.0 : setup_.slower[static_cast<std::size_t>(rank)];
-  return condition(rank).factor * drawn;
+GpuPace Cluster::pace(int rank) const {
+  return {.stated = condition(rank).factor,
+          .drawn = setup_.slower.empty() ? 1.0 : setup_.slower[static_cast<std::size_t>(rank)]};
 }
 
 RankCondition Cluster::condition(int rank) const {

@@ -84,7 +84,7 @@ class Cluster {
     if (setup_.folded) return 0;
     return static_cast<std::size_t>(setup_.classes ? setup_.classes->class_of(rank) : rank);
   }
-  double slower(int rank) const;
+  GpuPace pace(int rank) const;
   GroupClasses make_group_classes(const CollectiveCall& call) const;
 
   Simulation& simulation_;

@@ -99,8 +99,8 @@ Task CohortRun::run_cohort(Cohort* cohort) {
   cohort->loads = traffic.hbm;
   cohort->in_flight = in_flight(gpu_.spec().compute, kernel_, computing_beside(*cohort));
   if (kernel_.prologue > 0.0) {
-    const double fastest = 1.0 / gpu_.spec().hbm.latency.value;
-    RunningFlow prologue(simulation_, load_flow(*cohort, traffic, kernel_.prologue, fastest, activity));
+    RunningFlow prologue(simulation_,
+                         load_flow(*cohort, traffic, kernel_.prologue, 1.0 / latency_of_load(), activity));
     co_await prologue;
   }
   cohort->share = share_of(*cohort);
@@ -109,6 +109,11 @@ Task CohortRun::run_cohort(Cohort* cohort) {
   computing_.push_back(cohort);
   co_await steady;
   std::erase(computing_, cohort);
+  if (kernel_.added_to.value > 0.0) {
+    const Traffic added{.l2 = kernel_.added_to, .llc = kernel_.added_to, .hbm = kernel_.added_to};
+    RunningFlow adding(simulation_, load_flow(*cohort, added, 1.0, 1.0 / latency_of_load(), activity));
+    co_await adding;
+  }
 
   const bool holds_cu = launch_.sink != nullptr && gpu_.spec().hbm.store_order == StoreOrder::stores_first;
   const bool is_full = kernel_.output * static_cast<double>(storing_) > state.llc_size;
@@ -189,7 +194,7 @@ double CohortRun::arithmetic_asked(int groups) {
   if (!asked_for_) {
     CacheState state = gpu_.memory().cache_state(launch_.stream, resident_, kernel_.compute_time);
     state.cus_taken = taken;
-    asked_for_ = kernel_.traffic->per_work_group(state);
+    asked_for_ = with_added_to(kernel_, kernel_.traffic->per_work_group(state));
   }
   return c3::arithmetic_asked(kernel_, gpu_.spec(), *asked_for_, groups,
                               launch_.range.size() * gpu_.spec().compute.xcds,

@@ -53,6 +53,7 @@ class CohortRun final : public DispatchClient, public ComputeClient {
   /// Its siblings on the fullest CU and what other kernels leave them. While work groups wait to be placed, the
   /// mean over its CUs: those that end early make room. Then the CU that leaves least, which ends last.
   ArithmeticShare share_of(const Cohort& cohort) const;
+  double latency_of_load() const { return gpu_.spec().hbm.latency.value; }  ///< [s]
   double slower(const Cohort& cohort) const;         ///< than at the kernel's clock, at speed 1
   Seconds compute_time(const Cohort& cohort) const;  ///< of the work groups on its fullest CU, at speed 1
   /// Of a cohort's work groups from the first loads, or from their end when something must be there first.

@@ -61,7 +61,7 @@ const Traffic& FluidRun::traffic() {
   if (!traffic_) {
     CacheState state = gpu_.memory().cache_state(launch_.stream, resident_, kernel_.compute_time);
     state.cus_taken = gpu_.cus_taken(launch_.stream, launch_.range);
-    traffic_ = kernel_.traffic->per_work_group(state);
+    traffic_ = with_added_to(kernel_, kernel_.traffic->per_work_group(state));
   }
   return *traffic_;
 }

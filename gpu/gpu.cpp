@@ -6,18 +6,18 @@
 
 namespace c3::inline gpu {
 
-Gpu::Gpu(Simulation& simulation, const GpuSpec& spec, const GpuSetup& setup, int rank, double slower)
+Gpu::Gpu(Simulation& simulation, const GpuSpec& spec, const GpuSetup& setup, int rank, GpuPace pace)
     : simulation_(simulation),
       spec_(spec),
       setup_(setup),
       rank_(rank),
-      slower_(slower),
+      pace_(pace),
       memory_(simulation.fluid(), spec, rank, setup.streams, setup.isolation),
       work_(spec.hypotheses.product_after_others > 1.0),
       dma_(simulation, spec.dma, rank),
       tracker_(simulation, spec.trigger, rank) {
   if (is_governed(spec)) {
-    governor_.emplace(simulation, spec, rank);
+    governor_.emplace(simulation, spec, rank, pace.arithmetic());
     governor_->listen_to(memory_.hbm_loads());
   }
   const bool private_cus = setup.isolation.has(SharedResource::cus);
@@ -28,7 +28,7 @@ Gpu::Gpu(Simulation& simulation, const GpuSpec& spec, const GpuSetup& setup, int
     auto dispatcher = std::make_unique<Dispatcher>(simulation, spec, setup.seed, busy);
     if (setup.isolation.has(SharedResource::dispatch)) dispatcher->give_own_queues();
     sides_.push_back(
-        {std::move(dispatcher), std::make_unique<CoreClock>(simulation.fluid(), spec, slower, governor())});
+        {std::move(dispatcher), std::make_unique<CoreClock>(simulation.fluid(), spec, pace, governor())});
   }
 }
 

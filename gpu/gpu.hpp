@@ -28,15 +28,14 @@ struct GpuSetup {
 
 class Gpu {
  public:
-  /// \p spec and \p setup must outlive it. \param slower its arithmetic takes so many times as long as others',
-  /// for its clock
-  Gpu(Simulation& simulation, const GpuSpec& spec, const GpuSetup& setup, int rank, double slower = 1.0);
+  /// \p spec and \p setup must outlive it.
+  Gpu(Simulation& simulation, const GpuSpec& spec, const GpuSetup& setup, int rank, GpuPace pace = {});
 
   Simulation& simulation() { return simulation_; }
   const GpuSpec& spec() const { return spec_; }
   const GpuSetup& setup() const { return setup_; }
   int rank() const { return rank_; }
-  double slower() const { return slower_; }
+  double slower() const { return pace_.stated; }  ///< than what was measured on GPUs of its type
 
   Dispatcher& dispatcher(int stream) { return *sides_[side(stream)].dispatcher; }
   CoreClock& clock(int stream) { return *sides_[side(stream)].clock; }
@@ -74,7 +73,7 @@ class Gpu {
   const GpuSpec& spec_;
   const GpuSetup& setup_;
   int rank_;
-  double slower_;
+  GpuPace pace_;
   std::optional<PowerGovernor> governor_;
   std::vector<ComputeSide> sides_;  ///< one, or one a stream when CUs are private
   Memory memory_;

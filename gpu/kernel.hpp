@@ -83,6 +83,9 @@ struct KernelDescription {
   double after_others = 1.0;  ///< arithmetic after or beside other work, over that in a loop of itself
   Bytes outstanding;          ///< loads in flight of one work group, as many as it asks for
   Bytes output;               ///< stores of one work group
+  /// Loads of one work group from HBM, once it has computed, of what it adds its results to: nothing hides
+  /// them. They are not in `traffic`. Wrong when: a work group has a second tile to compute meanwhile.
+  Bytes added_to;
   std::shared_ptr<const TrafficModel> traffic;
   /// Of one call alone as its class was measured on the device; 0: the GPU's launch latency.
   Seconds measured_launch;
@@ -92,6 +95,14 @@ struct KernelDescription {
   Flops useful_flops;   ///< of the whole kernel, padding excluded
   Bytes compulsory;     ///< every input read once and every output written once
 };
+
+/// \p loads of one work group of \p kernel, and of what it adds to.
+inline Traffic with_added_to(const KernelDescription& kernel, Traffic loads) {
+  loads.l2 += kernel.added_to;
+  loads.llc += kernel.added_to;
+  loads.hbm += kernel.added_to;
+  return loads;
+}
 
 /// Work groups that ask for a CU: tiles, or the blocks of a persistent kernel.
 inline std::int64_t launched_work_groups(const KernelDescription& kernel) {

@@ -109,18 +109,25 @@ BoundLaw law_of_waves(const KernelDescription& kernel, const GpuSpec& gpu, const
   const auto full_waves = static_cast<double>(occupancy.waves - 1);
   const double in_last_wave =
       std::clamp(static_cast<double>(kernel.work_groups) - full_waves * resident, 1.0, resident);
-  const Seconds first_loads = std::max(latency, traffic.hbm * (kernel.prologue * resident) / gpu.hbm.read);
+  const Bytes to_compute = traffic.hbm - kernel.added_to;
+  const Seconds first_loads = std::max(latency, to_compute * (kernel.prologue * resident) / gpu.hbm.read);
   const Seconds last_stores =
       std::max(latency, kernel.output * (traffic.stores_to_hbm * in_last_wave) / gpu.hbm.write);
+  const Seconds adding = kernel.added_to * resident / gpu.hbm.read;  // of a wave
+  const Seconds adding_last = kernel.added_to * in_last_wave / gpu.hbm.read;
   const Seconds last = compute * static_cast<double>(occupancy.last_sharing);
   const Seconds slowest = last * (gpu.dispatch.work_group_spread * likely_largest(in_last_wave));
   const Seconds first_wave_waits = first_loads - latency;
   const Seconds full_waves_compute = compute * (full_waves * static_cast<double>(occupancy.sharing));
-  return {.phases = {{{.fixed = (first_wave_waits + full_waves * latency).value,
+  const Seconds full_waves_add = full_waves * adding;
+  return {.phases = {{{.fixed = (first_wave_waits + full_waves * latency + full_waves_add).value,
                        .scaled = full_waves_compute.value,
-                       .least = first_wave_waits.value,
+                       .least = (first_wave_waits + full_waves_add).value,
                        .steps = (full_waves * least).value},
-                      {.fixed = latency.value, .scaled = last.value, .steps = least.value},
+                      {.fixed = (latency + adding_last).value,
+                       .scaled = last.value,
+                       .least = adding_last.value,
+                       .steps = least.value},
                       {.scaled = slowest.value, .least = last_stores.value}}}};
 }
 
@@ -140,7 +147,8 @@ KernelTime& KernelTime::operator+=(const KernelTime& next) {
 
 KernelTime time_alone(const KernelDescription& kernel, const GpuSpec& gpu, const KernelSlice& slice) {
   const Occupancy occupancy = occupancy_on(kernel, gpu, cus_of(gpu, slice));
-  const Traffic traffic = kernel.traffic->per_work_group(caches_of(gpu, slice, kernel, occupancy.resident));
+  const CacheState caches_left = caches_of(gpu, slice, kernel, occupancy.resident);
+  const Traffic traffic = with_added_to(kernel, kernel.traffic->per_work_group(caches_left));
   const auto work_groups = static_cast<double>(kernel.work_groups);
   const Bytes stored = kernel.output * work_groups;
   const Bytes written = traffic.stores_to_hbm * stored;

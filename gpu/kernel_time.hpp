@@ -43,8 +43,9 @@ struct Occupancy {
 /// Occupancy of \p slots work groups at once, of which \p sharing are on one CU.
 Occupancy occupancy(std::int64_t work_groups, std::int64_t slots, std::int64_t waves, int sharing);
 
-/// From the first load to the last store, HBM permitting: a latency and the arithmetic of each wave, then the
-/// slowest work group of the last wave or its stores. \param slower how many times as long arithmetic takes at
+/// From the first load to the last store, HBM permitting: a latency, the arithmetic of each wave and the loads
+/// of what it adds to, then the slowest work group of the last wave or its stores. \param traffic those loads
+/// included (with_added_to) \param slower how many times as long arithmetic takes at
 /// speed 1 as at the kernel's clock. Wrong when: work groups of one CU hide each other's latency.
 BoundLaw law_of_waves(const KernelDescription& kernel, const GpuSpec& gpu, const Traffic& traffic,
                       const Occupancy& occupancy, double slower = 1.0);

@@ -6,20 +6,20 @@
 
 namespace c3::inline gpu {
 
-CoreClock::CoreClock(FluidSystem& fluid, const GpuSpec& gpu, double slower, PowerGovernor* governor)
+CoreClock::CoreClock(FluidSystem& fluid, const GpuSpec& gpu, GpuPace pace, PowerGovernor* governor)
     : fluid_(fluid),
       boost_(gpu.compute.boost_clock),
-      slower_(slower),
+      pace_(pace),
       beside_collectives_(1.0 - gpu.hypotheses.overlap_loss),
-      arithmetic_(fluid.add_domain(1.0 / slower)),
-      channels_(fluid.add_domain(1.0 / slower)),
+      arithmetic_(fluid.add_domain(1.0 / pace.arithmetic())),
+      channels_(fluid.add_domain(1.0 / pace.stated)),
       governor_(governor) {
   if (governor_ != nullptr) governor_->drive(*this);
 }
 
 Hertz CoreClock::current() const {
   const Hertz lowest = resident_.empty() ? boost_ : *std::ranges::min_element(resident_);
-  return lowest * (governor_ == nullptr ? 1.0 : governor_->throttle()) / slower_;
+  return lowest * (governor_ == nullptr ? 1.0 : governor_->throttle()) / pace_.arithmetic();
 }
 
 void CoreClock::enter(Hertz sustained, Watts power) {
@@ -49,7 +49,7 @@ void CoreClock::end_collective() {
 
 void CoreClock::set_speeds() {
   const double speed = current() / boost_;
-  fluid_.set_speed(channels_, speed);
+  fluid_.set_speed(channels_, speed * pace_.drawn);
   fluid_.set_speed(arithmetic_, collectives_ > 0 ? speed * beside_collectives_ : speed);
 }
 

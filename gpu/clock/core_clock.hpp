@@ -10,22 +10,32 @@
 
 namespace c3::inline gpu {
 
+/// How many times as long one GPU takes as others of its type.
+struct GpuPace {
+  double stated = 1.0;  ///< of a straggler: all that follows its clock, and kernels of a given time
+  double drawn =
+      1.0;  ///< since no two GPUs are alike: arithmetic. What was measured on real GPUs has it already
+
+  double arithmetic() const { return stated * drawn; }
+};
+
 /// A kernel whose sustained clock is stated pulls the clock of the whole GPU down to it; everything beside it
 /// runs at that clock. With nothing resident the clock is the boost clock. Where the power of the board is
 /// known, its governor lowers the clock further (PowerGovernor). Wrong when: light co-runners would let a
-/// stated clock rise between the two. A slow GPU has \p slower times the period of others, whatever is
-/// resident; wrong where a limit of temperature lies above the clock that power allows.
+/// stated clock rise between the two. A slow GPU's arithmetic has \p pace.arithmetic() times the period of
+/// others, whatever is resident, and its governor counts as much more energy, so that it gives no clock back;
+/// wrong where neither power nor temperature limits the clock, which GPUs of one type have in common.
 ///
 /// Two domains follow it, at speed 1 at boost clock: arithmetic, which also loses HypothesisSpec::overlap_loss
 /// while a collective is in flight, and channels of collectives, which do not.
 class CoreClock final : public ThrottledClock {
  public:
   /// \p fluid must outlive it, and \p governor if there is one.
-  CoreClock(FluidSystem& fluid, const GpuSpec& gpu, double slower = 1.0, PowerGovernor* governor = nullptr);
+  CoreClock(FluidSystem& fluid, const GpuSpec& gpu, GpuPace pace = {}, PowerGovernor* governor = nullptr);
   CoreClock(const CoreClock&) = delete;
   CoreClock& operator=(const CoreClock&) = delete;
 
-  Hertz current() const;
+  Hertz current() const;                  ///< of arithmetic
   Hertz boost() const { return boost_; }  ///< of a sound GPU
   DomainId arithmetic() const { return arithmetic_; }
   DomainId channels() const { return channels_; }
@@ -43,7 +53,7 @@ class CoreClock final : public ThrottledClock {
 
   FluidSystem& fluid_;
   Hertz boost_;
-  double slower_;
+  GpuPace pace_;
   double beside_collectives_;  ///< speed of arithmetic there
   DomainId arithmetic_, channels_;
   PowerGovernor* governor_;

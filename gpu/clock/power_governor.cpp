@@ -28,11 +28,12 @@ Watts PowerGovernor::BoostSum::mean(Watts of_nothing) const {
   return time > 0.0 ? Watts{at_boost / time} : of_nothing;
 }
 
-PowerGovernor::PowerGovernor(Simulation& simulation, const GpuSpec& gpu, int rank)
+PowerGovernor::PowerGovernor(Simulation& simulation, const GpuSpec& gpu, int rank, double dearer)
     : simulation_(simulation),
       gpu_(gpu),
       limit_(power_limit(gpu)),
       band_(kGovernorBand * limit_),
+      dearer_(dearer),
       arithmetic_(simulation.fluid().add_resource(
           {.name = fmt::format("gpu{}.products_at_boost", rank), .unit = "J/s", .gpu = rank}, kUnbounded)),
       alarm_(simulation.fluid().add_alarm(*this)),
@@ -81,7 +82,7 @@ void PowerGovernor::leave(Watts at_boost) {
 }
 
 void PowerGovernor::add_arithmetic(std::vector<Demand>& demands, Joules energy) const {
-  add_demand(demands, arithmetic_, energy.value);
+  add_demand(demands, arithmetic_, dearer_ * energy.value);
 }
 
 PowerState PowerGovernor::state() {

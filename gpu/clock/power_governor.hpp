@@ -46,8 +46,9 @@ struct HbmLoad {
 /// while the core clock falls; a board takes several steps to the new clock.
 class PowerGovernor final : public LoadListener, public Completion {
  public:
-  /// From a GPU that was idle for long. \p gpu must outlive it. \pre is_governed(gpu)
-  PowerGovernor(Simulation& simulation, const GpuSpec& gpu, int rank);
+  /// From a GPU that was idle for long. \p gpu must outlive it. \p dearer: its products take so many times the
+  /// energy of others of its type. \pre is_governed(gpu)
+  PowerGovernor(Simulation& simulation, const GpuSpec& gpu, int rank, double dearer = 1.0);
 
   /// \p clock must outlive the run.
   void drive(ThrottledClock& clock) { clocks_.push_back(&clock); }
@@ -94,6 +95,7 @@ class PowerGovernor final : public LoadListener, public Completion {
   const GpuSpec& gpu_;
   Watts limit_;
   Watts band_;  ///< by which the mean moves between two decisions
+  double dearer_;
   ResourceId arithmetic_;
   ResourceId derived_ = 0;  ///< of an observed run
   AlarmId alarm_;

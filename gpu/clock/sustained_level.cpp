@@ -33,10 +33,12 @@ std::optional<SustainedLevel> sustained_level(const GpuSpec& gpu) {
   if (rate == nullptr) return std::nullopt;
   SustainedLevel level{.evidence = evidence_of(gpu), .rate = rate->sustained};
   if (is_governed(gpu))
-    level.rate = rate->sustained / sustained_slowdown(gpu, power_at_boost(gpu, rate->sustained, rate->peak, {}));
+    level.rate =
+        rate->sustained / sustained_slowdown(gpu, power_at_boost(gpu, rate->sustained, rate->peak, {}));
   const bool is_known = level.evidence == LevelEvidence::measured || level.evidence == LevelEvidence::relative;
   if (is_known) level.measured_on = gpu.governor.measured_on;
-  const bool is_transferred = level.evidence == LevelEvidence::relative || level.evidence == LevelEvidence::none;
+  const bool is_transferred =
+      level.evidence == LevelEvidence::relative || level.evidence == LevelEvidence::none;
   if (is_transferred && (is_governed(gpu) || rate->from_share)) {
     level.low = (1.0 - kTransferred) * level.rate;
     level.high = (1.0 + kTransferred) * level.rate;

@@ -28,8 +28,8 @@ constexpr auto enum_names(LevelEvidence) {
                                                  {"none", LevelEvidence::none}});
 }
 
-/// A level that was taken from another part lies within 10 % of the truth (assumed: boards of one type differ by as
-/// much between sites).
+/// A level that was taken from another part lies within 10 % of the truth (assumed: boards of one type differ
+/// by as much between sites).
 struct SustainedLevel {
   LevelEvidence evidence = LevelEvidence::none;
   std::string measured_on = {};  ///< slug of the part; empty where none was measured
@@ -40,8 +40,8 @@ struct SustainedLevel {
   friend bool operator==(const SustainedLevel&, const SustainedLevel&) = default;
 };
 
-/// Of the 16-bit type with the higher rate; absent where \p gpu has none. A board under another limit than it is
-/// sold with has no relative.
+/// Of the 16-bit type with the higher rate; absent where \p gpu has none. A board under another limit than it
+/// is sold with has no relative.
 std::optional<SustainedLevel> sustained_level(const GpuSpec& gpu);
 
 }  // namespace c3::gpu

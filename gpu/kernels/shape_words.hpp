@@ -38,6 +38,7 @@ enum class ShapeKey : std::uint8_t {
   layout,
   warm,
   scales,
+  result,
   value_dim,
   channels,
   filters,
@@ -60,12 +61,12 @@ enum class ShapeKey : std::uint8_t {
 };
 
 /// By their number.
-inline constexpr std::array<std::string_view, 38> kShapeKeys = {
-    "op",       "dtype",    "b",        "m",         "n",        "k",        "heads",      "kv_heads",
-    "seq",      "kv_seq",   "head_dim", "causal",    "pass",     "rows",     "cols",       "traffic",
-    "layout",   "warm",     "scales",   "value_dim", "channels", "filters",  "height",     "width",
-    "filter_h", "filter_w", "pad_h",    "pad_w",     "stride_h", "stride_w", "dilation_h", "dilation_w",
-    "groups",   "solver",   "tables",   "lookups",   "update",   "reuse"};
+inline constexpr std::array<std::string_view, 39> kShapeKeys = {
+    "op",         "dtype",    "b",        "m",      "n",         "k",        "heads",    "kv_heads",
+    "seq",        "kv_seq",   "head_dim", "causal", "pass",      "rows",     "cols",     "traffic",
+    "layout",     "warm",     "scales",   "result", "value_dim", "channels", "filters",  "height",
+    "width",      "filter_h", "filter_w", "pad_h",  "pad_w",     "stride_h", "stride_w", "dilation_h",
+    "dilation_w", "groups",   "solver",   "tables", "lookups",   "update",   "reuse"};
 
 constexpr std::string_view name_of(ShapeKey key) { return kShapeKeys.at(static_cast<std::size_t>(key)); }
 
@@ -73,7 +74,7 @@ constexpr std::string_view name_of(ShapeKey key) { return kShapeKeys.at(static_c
 constexpr bool is_text(ShapeKey key) {
   using enum ShapeKey;
   return key == op || key == dtype || key == pass || key == traffic || key == layout || key == warm ||
-         key == scales || key == solver || key == update || key == reuse;
+         key == scales || key == result || key == solver || key == update || key == reuse;
 }
 
 /// A word for each key, or a number that never was one; neither: not given.

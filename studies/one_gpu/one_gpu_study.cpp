@@ -18,6 +18,8 @@ StudyOutcome reproduce_one_gpu(const StudyInput& input, const PublishedFigures& 
   const GpuPartsPart parts(study_file(kName, "parts.csv"));
   const LevelsPart levels(study_file(kName, "levels.csv"));
   const GroupedPart grouped(study_file(kName, "grouped.csv"));
+  const AddingPart adding(study_file(kName, "adding.csv"));
+  const BoardsPart boards(study_file(kName, "boards.csv"));
   const NamedKernels kernels(study_file(kName, "parts.csv"));
   const CopiesPart copies(study_file(kName, "engines.csv"), kernels);
   StepsPart steps(study_file(kName, "steps.csv"));
@@ -28,10 +30,10 @@ StudyOutcome reproduce_one_gpu(const StudyInput& input, const PublishedFigures& 
   beside.plan(jobs);
   streams.plan(jobs);
   run_simulations(jobs, progress, input.processes);
-  StudyOutcome outcome{.report = {alone.section(published), grouped.section(published),
-                                  parts.section(published), levels.section(published),
-                                  copies.section(published), beside.section(published),
-                                  streams.section(published)}};
+  StudyOutcome outcome{
+      .report = {alone.section(published), adding.section(published), grouped.section(published),
+                 parts.section(published), levels.section(published), boards.section(published),
+                 copies.section(published), beside.section(published), streams.section(published)}};
   std::ranges::move(steps.sections(published), std::back_inserter(outcome.report));
   if (input.wants_rows) outcome.rows_csv = std::string(kRowsHeader) + beside.rows_csv() + streams.rows_csv();
   return outcome;
@@ -42,7 +44,7 @@ StudyOutcome reproduce_one_gpu(const StudyInput& input, const PublishedFigures& 
 Study one_gpu_study() {
   return {.name = kName,
           .about =
-              "One H100 and one H200, measured by this project: kernels, what runs beside them, clock, "
+              "H100 and H200, measured by this project: kernels, what runs beside them, clock, "
               "training steps",
           .files = {},
           .run = reproduce_one_gpu,

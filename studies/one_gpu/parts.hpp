@@ -11,6 +11,7 @@
 
 #include "configs/experiment_reader.hpp"
 #include "engine/units.hpp"
+#include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/kernels/operator.hpp"
 #include "studies/checked_row.hpp"
 #include "studies/collectives/headed_table.hpp"
@@ -98,6 +99,42 @@ class GroupedPart {
     Seconds measured;
   };
   std::vector<Row> rows_;
+};
+
+/// Gradients of weights whose results are rounded, stored as fp32, or added to what memory has.
+class AddingPart {
+ public:
+  /// \param file of columns gpu, way, m, n, k, ms. \throws ConfigError, IoError
+  explicit AddingPart(const std::filesystem::path& file);
+
+  /// The mean error of the time over that of rounded results, by number of tokens.
+  StudySection section(const PublishedFigures& published) const;
+
+ private:
+  struct Row {
+    std::string gpu;
+    GemmShape shape;
+    Seconds measured;
+  };
+  std::vector<Row> rows_;
+};
+
+/// The same kernels on several boards of one type.
+class BoardsPart {
+ public:
+  /// \param file of columns gpu, kernel, ms and those of operator_in, a row for each board and kernel.
+  /// \throws ConfigError, IoError
+  explicit BoardsPart(const std::filesystem::path& file);
+
+  StudySection section(const PublishedFigures& published) const;
+
+ private:
+  struct Kernel {
+    std::string gpu, name;
+    Operator op;
+    std::vector<double> ms;  ///< of each board
+  };
+  std::vector<Kernel> kernels_;
 };
 
 /// What a stream of one kernel loses once the board's power has been averaged.

@@ -26,7 +26,7 @@ constexpr std::array kMechanisms = {
               {"+framework.host_forward=0", "+framework.host_backward=0", "+framework.host_collective=0",
                "+framework.host_event=0", "+framework.host_layer_forward=0", "+framework.host_layer_backward=0",
                "+framework.host_optimizer=0"}},
-    Mechanism{"stalls", {R"(+host.stall="0 s")"}}, Mechanism{"unlike GPUs", {"gpu.speed_spread=0"}}};
+    Mechanism{"stalls", {R"(+host.stall="0 s")"}}, Mechanism{"unlike GPUs", {"+gpu.speed_spread=0"}}};
 /// Variants of a step: without any, with each alone, with all.
 constexpr std::size_t kVariants = kMechanisms.size() + 2;
 

@@ -62,7 +62,7 @@ class Explain(ScratchTest):
                 self.assertEqual("communication: tensor parallel" in names, "fsdp8.toml" not in file.name)
                 self.assertEqual("recomputation" in names, "fsdp8" in file.name)
                 power = next(part["time_us"] for part in found["parts"] if part["name"] == "power limit")
-                self.assertGreater(power, 0.03 * found["time_us"])  # products of H100 settle well below the boost clock
+                self.assertGreater(power, 0.02 * found["time_us"])  # products of H100 settle well below the boost clock
 
     def test_recomputation_is_what_its_kernels_take_by_closed_form(self):
         file, keys = STEPS[0]

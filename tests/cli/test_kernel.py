@@ -54,7 +54,7 @@ class OneKernel(ScratchTest):
         found = json.loads(done.stdout)
         self.assertEqual(found["schema_version"], 1)
         row, = found["rows"]
-        self.assertEqual(list(row), ["gpu", "op", "dtype", "b", "m", "n", "k", "traffic", "layout", "warm", "scales", "cus", "time_us", "launch_us",
+        self.assertEqual(list(row), ["gpu", "op", "dtype", "b", "m", "n", "k", "traffic", "layout", "warm", "scales", "result", "cus", "time_us", "launch_us",
                                      "state", "burst_us", "sustained_us", "bound", "waves",
                                      "work_groups", "tflops", "share_of_peak", "roofline_us", "hbm_read_bytes",
                                      "hbm_write_bytes", "l2_bytes"])

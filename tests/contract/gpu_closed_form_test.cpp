@@ -57,6 +57,8 @@ std::vector<Scene> scenes() {
   backward.pass = Pass::backward;
   return {
       {"GEMM", GemmShape{4096, 4096, 4096}},
+      {"GEMM that adds to memory",
+       GemmShape{.m = 4096, .n = 4096, .k = 4096, .result = GemmResult::added_fp32}},
       {"GEMM in fp32, one wave of several work groups a CU", GemmShape{2048, 2048, 1024, DType::fp32}, 0.05},
       {"GEMM in fp32, some waves", GemmShape{4096, 4096, 1024, DType::fp32}, 0.05},
       // Stores fall beside loads that are bound by HBM, and take what the pattern loses, too.

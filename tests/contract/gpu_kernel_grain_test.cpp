@@ -34,6 +34,8 @@ struct Scene {
 const std::vector<Scene> kAlone = {
     {.name = "two waves", .shape = {4096, 8192, 8192}},
     {.name = "six waves", .shape = {2048, 57344, 4096}},
+    {.name = "two waves that add to memory",
+     .shape = {.m = 4096, .n = 8192, .k = 2048, .result = GemmResult::added_fp32}},
     {.name = "one partial wave", .shape = {2048, 4864, 8192}},
     {.name = "masked to 30 of 38 CUs", .shape = {8192, 8192, 4096}, .cus_per_xcd = 30},
     {.name = "HBM-bound on 64 CUs", .shape = {4096, 6144, 1024}, .cus_per_xcd = 8, .hbm = 0.05_TBps},

@@ -90,11 +90,12 @@ class GpuBench {
     double span() const { return end - begin; }
   };
 
-  explicit GpuBench(GpuSpec gpu_spec, Observer* observer = nullptr, GpuSetup gpu_setup = {{"a", "b"}, {}, 0})
+  explicit GpuBench(GpuSpec gpu_spec, Observer* observer = nullptr, GpuSetup gpu_setup = {{"a", "b"}, {}, 0},
+                    GpuPace pace = {})
       : spec(std::move(gpu_spec)),
         setup(std::move(gpu_setup)),
         simulation(observer),
-        gpu(simulation, spec, setup, 0) {}
+        gpu(simulation, spec, setup, 0, pace) {}
 
   /// Releases \p kernel at \p date. An empty range is all CUs. \returns its dates, known after run().
   const Ran& launch(Seconds date, KernelDescription kernel, KernelLaunch how = {}) {

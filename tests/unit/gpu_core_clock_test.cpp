@@ -58,7 +58,7 @@ TEST_CASE("arithmetic and channels follow the clock, and collectives slow arithm
 
 TEST_CASE("a slow GPU begins, and stays, slower than others at every clock") {
   FluidSystem fluid;
-  CoreClock clock(fluid, gpu_at(2000.0_MHz), 1.25);
+  CoreClock clock(fluid, gpu_at(2000.0_MHz), {.stated = 1.25});
   CHECK(clock.speed_of_arithmetic() == near(0.8));
   clock.enter(1000.0_MHz);
   CHECK(clock.speed_of_arithmetic() == near(0.4));

@@ -66,6 +66,37 @@ TEST_CASE("the gradients of a product have the layouts of backpropagation") {
   CHECK(of_b == GemmShape{.m = 5, .n = 3, .k = 2, .layout = GemmLayout::nt});
 }
 
+TEST_CASE("a product that adds to memory reads its results once, and every wave waits for them") {
+  const GpuSpec gpu = mi300x_like_gpu();
+  GemmShape shape{.m = 8192, .n = 8192, .k = 4096, .layout = GemmLayout::nt};
+  const double results = 8192.0 * 8192.0;
+  const auto timed = [&](GemmResult result) {
+    shape.result = result;
+    return time_of(shape, gpu);
+  };
+  const KernelTime rounded = timed(GemmResult::rounded);
+  const KernelTime wide = timed(GemmResult::fp32);
+  const KernelTime added = timed(GemmResult::added_fp32);
+  CHECK(wide.hbm_write.value == near(2.0 * rounded.hbm_write.value));
+  CHECK((added.hbm_read - wide.hbm_read).value == near(4.0 * results));
+  CHECK((added.time - wide.time).value == near(4.0 * results / gpu.hbm.read.value, 0.1));
+  CHECK(timed(GemmResult::added).hbm_read.value == near(rounded.hbm_read.value + 2.0 * results));
+  const Bytes operands = 2.0 * Bytes{(8192.0 + 8192.0) * 4096.0};
+  shape.result = GemmResult::added_fp32;
+  CHECK(describe_gemm("g", shape, gpu).compulsory == operands + Bytes{8.0 * results});
+}
+
+TEST_CASE("the kernel that adds up the parts of a split K loads what they are added to") {
+  const GpuSpec gpu = load_gpu("h100-sxm");
+  GemmShape shape{.m = 256, .n = 256, .k = 65536};
+  const KernelDescription rounded = describe_gemm("g", shape, gpu);
+  REQUIRE(rounded.split > 1);
+  shape.result = GemmResult::added;
+  const KernelDescription added = describe_gemm("g", shape, gpu);
+  CHECK(added.added_to == Bytes{});
+  CHECK((added.overhead - rounded.overhead).value == near(2.0 * 256 * 256 / gpu.hbm.read.value));
+}
+
 TEST_CASE("rows that do not begin at multiples of 16 B are loaded and stored in narrower pieces") {
   // bf16 rows of 4,097 elements begin at multiples of 2 B: an eighth of 16 B at a time. Nothing but loads
   // counts.

@@ -105,6 +105,30 @@ TEST_CASE("bytes at HBM draw their power at every clock, and a clock held for th
   CHECK(governor.state().mean.value == near(kHeld, 0.02));
 }
 
+TEST_CASE("a slower GPU draws what others do, so that its governor gives no clock back") {
+  const auto time_of_slower = [](GpuPace pace, double watts) {
+    GpuBench bench(governed_gpu(), nullptr, {{"a"}, {}, 0}, pace);
+    bench.gpu.governor()->begin_at({.mean = Watts{100}});
+    const auto& ran = bench.launch(0.0_s, hot_kernel(watts, 2.0));
+    bench.run();
+    return ran.span();
+  };
+  for (const double watts : {800.0, 500.0}) {  // above the limit, and below
+    CHECK(time_of_slower({.drawn = 1.02}, watts) == near(1.02 * time_of_slower({}, watts), 2e-3));
+    CHECK(time_of_slower({.stated = 1.02}, watts) == near(1.02 * time_of_slower({}, watts), 2e-3));
+  }
+}
+
+TEST_CASE(
+    "channels and kernels of a given time are late by what is stated of a GPU, and not by what is drawn") {
+  GpuBench bench(governed_gpu(), nullptr, {{"a"}, {}, 0}, {.stated = 1.25, .drawn = 2.0});
+  CHECK(bench.simulation.fluid().speed(bench.gpu.clock(0).channels()) == near(0.8));
+  CHECK(bench.gpu.clock(0).speed_of_arithmetic() == near(0.4));
+  CHECK(bench.gpu.slower() == 1.25);
+  bench.gpu.clock(0).enter(bench.spec.compute.boost_clock);
+  CHECK(bench.simulation.fluid().speed(bench.gpu.clock(0).channels()) == near(0.8));
+}
+
 TEST_CASE("a kernel at or below the limit is never slowed, however long it runs") {
   const Outcome cool = run(600, 5.0);
   CHECK(cool.time == near(5.0, 1e-5));

@@ -269,3 +269,24 @@ TEST_CASE("a new style of kernels is one class: what it does not override is as 
   CHECK(flops(own.forward) == near(flops(known.forward)));
   CHECK(flops(own.backward) == near(flops(known.backward)));
 }
+
+TEST_CASE("gradients of weights are added to what is kept by their products where the framework fuses that") {
+  const std::vector<ModelPart> layer = layer_of(transformer(llama_like()).stacks.front(), 0);
+  const auto results_of = [&](bool fused, DType kept) {
+    Framework framework = framework_with(KernelStyle::megatron);
+    framework.fused_accumulation = fused;
+    framework.gradient_dtype = kept;
+    std::vector<GemmResult> results;
+    for (const PartKernel& kernel : lower(layer, framework, kBatch).backward) {
+      const auto* const gemm = kernel.op.as<GemmShape>();
+      if (gemm == nullptr) continue;
+      const bool is_of_weights = kernel.gradient.value > 0.0;
+      if (!is_of_weights) CHECK(gemm->result == GemmResult::rounded);
+      if (is_of_weights) results.push_back(gemm->result);
+    }
+    return results;
+  };
+  CHECK(results_of(false, DType::fp32) == std::vector(4, GemmResult::rounded));
+  CHECK(results_of(true, DType::fp32) == std::vector(4, GemmResult::added_fp32));
+  CHECK(results_of(true, DType::bf16) == std::vector(4, GemmResult::added));
+}

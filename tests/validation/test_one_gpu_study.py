@@ -40,6 +40,19 @@ class OneGpuStudy(unittest.TestCase):
         for figure in large:
             self.assertLess(figure["simulated"], 4.0)
 
+    def test_what_adding_to_gradients_costs_is_within_seven_per_cent(self):
+        """Over the same product with rounded results; 18 groups of way, GPU and tokens."""
+        adding = self.of("adding.error")
+        self.assertEqual([figure["rows"] for figure in adding], [10] * 18)
+        for figure in adding:
+            self.assertLess(figure["simulated"], 7.0)
+
+    def test_boards_differ_where_power_limits_and_not_where_hbm_does(self):
+        deviations = [figure["simulated"] for figure in self.of("boards.deviation")]
+        self.assertEqual(len(deviations), 5)
+        self.assertTrue(all(1.2 < deviation < 1.6 for deviation in deviations[:3]))
+        self.assertTrue(all(deviation < 0.1 for deviation in deviations[3:]))
+
     def test_kernels_beside_copying_blocks_are_within_eleven_per_cent(self):
         beside = self.of("beside.error")
         self.assertEqual([figure["rows"] for figure in beside], [40, 40])

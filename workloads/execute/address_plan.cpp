@@ -38,7 +38,7 @@ std::array<PlacedOperand, 3> operands_of(const std::string& name, const GemmShap
   };
   const bool a_along = gemm.layout != GemmLayout::nt;
   const bool b_along = gemm.layout == GemmLayout::tn;
-  const Bytes result = result_size(gemm.dtype);
+  const Bytes result = result_size(gemm);
   return {{{name + " A", tensor(gemm.m, gemm.k, sizes.a), false, touched(a_along, gemm.m, sizes.a)},
            {name + " B", tensor(gemm.k, gemm.n, sizes.b), false, touched(b_along, gemm.n, sizes.b)},
            {name + " C", tensor(gemm.m, gemm.n, result), true,

@@ -212,7 +212,10 @@ void TrainingLowering::linear(const parts::Projection& part, std::int64_t output
   if (is_narrow) cast_again(tokens_of(part.inputs), weights, !part.is_frozen);
   push_backward(c3::backward(gemm)[0]).launches = launches;
   if (part.is_frozen) return;
-  PartKernel& of_weight = push_backward(c3::backward(batch_.precision.weight_gradients ? gemm : wide)[1]);
+  GemmShape to_weight = c3::backward(batch_.precision.weight_gradients ? gemm : wide)[1];
+  if (framework_.fused_accumulation)
+    to_weight.result = framework_.gradient_dtype == DType::fp32 ? GemmResult::added_fp32 : GemmResult::added;
+  PartKernel& of_weight = push_backward(to_weight);
   of_weight.gradient = size(weights);
   of_weight.launches = launches;
   if (part.has_bias)

@@ -21,7 +21,7 @@ bool makes_gradient(const PartKernel& kernel) { return kernel.gradient.value > 0
 Bytes gradient_bytes(const Operator& product) {
   const auto* const gemm = product.as<GemmShape>();
   return gemm == nullptr ? output_bytes(product)
-                         : output_bytes(product) * (element_size(gemm->dtype) / result_size(gemm->dtype));
+                         : output_bytes(product) * (element_size(gemm->dtype) / result_size(*gemm));
 }
 
 }  // namespace

@@ -29,7 +29,8 @@ Operator read(const ShapeWords& words) {
                         .traffic = chosen_or(words, traffic, GemmTraffic::tiled),
                         .layout = chosen_or(words, layout, GemmLayout::tn),
                         .warm = chosen_or(words, warm, WarmOperands::none),
-                        .scales = chosen_or(words, scales, GemmScales::tensor)};
+                        .scales = chosen_or(words, scales, GemmScales::tensor),
+                        .result = chosen_or(words, result, GemmResult::rounded)};
   const bool is_fp4 = shape.dtype == DType::fp4;
   if (is_fp4 != (shape.scales == GemmScales::nv)) refuse(scales, "'nv' and dtype fp4 require each other");
   if (shape.scales != GemmScales::tensor && shape.dtype != DType::fp8 && !is_fp4)
@@ -50,7 +51,8 @@ std::vector<ShapeField> fields(const GemmShape& shape) {
           {traffic, name_of(shape.traffic)},
           {layout, name_of(shape.layout)},
           {warm, name_of(shape.warm)},
-          {scales, name_of(shape.scales)}};
+          {scales, name_of(shape.scales)},
+          {result, name_of(shape.result)}};
 }
 
 std::string shape_text(const GemmShape& shape) {
@@ -60,13 +62,13 @@ std::string shape_text(const GemmShape& shape) {
   const std::string warm = shape.warm == WarmOperands::none ? "" : fmt::format(" warm {}", name_of(shape.warm));
   const std::string scales =
       shape.scales == GemmScales::tensor ? "" : fmt::format(" {} scales", name_of(shape.scales));
-  return fmt::format("{}{} x {} x {} {}{}{}{}{}", batch, shape.m, shape.n, shape.k, name_of(shape.dtype),
-                     streamed, layout, warm, scales);
+  const std::string result =
+      shape.result == GemmResult::rounded ? "" : fmt::format(" {}", name_of(shape.result));
+  return fmt::format("{}{} x {} x {} {}{}{}{}{}{}", batch, shape.m, shape.n, shape.k, name_of(shape.dtype),
+                     streamed, layout, warm, scales, result);
 }
 
-Bytes output(const GemmShape& shape) {
-  return result_size(shape.dtype) * product(shape.batch, shape.m, shape.n);
-}
+Bytes output(const GemmShape& shape) { return result_size(shape) * product(shape.batch, shape.m, shape.n); }
 
 Flops matrix_flops(const GemmShape& shape) {
   return Flops{2.0 * product(shape.batch, shape.m, shape.n, shape.k)};
@@ -125,6 +127,13 @@ OperandSizes operand_sizes(const GemmShape& shape) {
 }
 
 Bytes result_size(DType dtype) { return std::max(element_size(dtype), element_size(DType::bf16)); }
+
+bool adds(GemmResult result) { return result == GemmResult::added || result == GemmResult::added_fp32; }
+
+Bytes result_size(const GemmShape& shape) {
+  const bool is_wide = shape.result == GemmResult::fp32 || shape.result == GemmResult::added_fp32;
+  return is_wide ? element_size(DType::fp32) : result_size(shape.dtype);
+}
 
 std::array<GemmShape, 2> backward(const GemmShape& forward) {
   GemmShape of_a = forward;

@@ -61,7 +61,7 @@ class TiledTraffic final : public TrafficModel {
         b_panel_(element.b * panel(shape.n, plan.tile.n, shape.k, plan.split)),
         band_(plan.band),
         l2_loads_(plan.l2_loads),
-        output_(result_size(shape.dtype) * static_cast<double>(plan.tile.m * plan.tile.n)),
+        output_(result_size(shape) * static_cast<double>(plan.tile.m * plan.tile.n)),
         l2_reuse_(l2_reuse),
         warm_(shape.warm),
         products_(static_cast<double>(shape.batch * plan.split)) {}
@@ -214,6 +214,17 @@ PersistentBlocks persistent_blocks(const KernelDescription& kernel, const GpuSpe
   return own > 0 ? PersistentBlocks{std::min(blocks, kernel.work_groups), own} : PersistentBlocks{};
 }
 
+/// Loads of C. Where K is split, the kernel that adds up the parts has them, too.
+void add_to_memory(KernelDescription& kernel, const GemmShape& shape, const GemmPlan& plan,
+                   const GpuSpec& gpu) {
+  const Bytes all = result_size(shape) * (static_cast<double>(shape.batch) * static_cast<double>(shape.m) *
+                                          static_cast<double>(shape.n));
+  if (plan.split == 1)
+    kernel.added_to = all / static_cast<double>(plan.work_groups);
+  else
+    kernel.overhead += all / gpu.hbm.read;
+}
+
 }  // namespace
 
 KernelDescription describe_gemm(std::string name, const GemmShape& shape, const GpuSpec& gpu) {
@@ -232,7 +243,7 @@ KernelDescription describe_product(std::string name, const GemmShape& shape, con
   const MatrixRate& rate = product_rate(gpu, shape.dtype);
   const GemmCoefficients& coefficients = coefficients_for(shape, gpu);
   const OperandSizes element = operand_sizes(shape);
-  const Bytes result = result_size(shape.dtype);
+  const Bytes result = result_size(shape);
   const auto product = [](auto... extents) { return (static_cast<double>(extents) * ...); };
 
   KernelDescription kernel;
@@ -257,13 +268,15 @@ KernelDescription describe_product(std::string name, const GemmShape& shape, con
   const Bytes stored = plan.split > 1 ? element_size(DType::fp32) : result;
   kernel.output =
       stored * (product(shape.batch, shape.m, shape.n, plan.split) / static_cast<double>(plan.work_groups));
+  if (adds(shape.result)) add_to_memory(kernel, shape, plan, gpu);
   kernel.measured_launch = plan.launch;
   kernel.call = shape.batch > 1 ? CallKind::batched_product : CallKind::product;
   kernel.peak = rate.peak;
   kernel.useful_flops = Flops{2.0 * product(shape.batch, shape.m, shape.n, shape.k)};
   const double a = shape.warm == WarmOperands::none ? product(shape.m, shape.k) : 0.0;
   const double b = shape.warm != WarmOperands::all ? product(shape.k, shape.n) : 0.0;
-  const Bytes once = element.a * a + element.b * b + result * product(shape.m, shape.n);
+  const double results = adds(shape.result) ? 2.0 : 1.0;  // C is read and written
+  const Bytes once = element.a * a + element.b * b + result * (results * product(shape.m, shape.n));
   kernel.compulsory = static_cast<double>(shape.batch) * once;
   kernel.traffic = std::make_shared<TiledTraffic>(shape, plan, element, gpu.hypotheses.l2_reuse);
   if (shape.traffic == GemmTraffic::streamed) {

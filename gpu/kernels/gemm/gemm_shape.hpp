@@ -57,6 +57,20 @@ constexpr auto enum_names(GemmScales) {
                                               {"nv", GemmScales::nv}});
 }
 
+/// What a product does with its results, which it has in fp32.
+enum class GemmResult : std::uint8_t {
+  rounded,     ///< stores them in the operands' type, or in 16 bits
+  fp32,        ///< stores them as they are
+  added,       ///< adds them to what memory has, as `rounded` (beta = 1)
+  added_fp32,  ///< the same, as `fp32`: gradients of weights over micro-batches
+};
+constexpr auto enum_names(GemmResult) {
+  return std::to_array<EnumName<GemmResult>>({{"rounded", GemmResult::rounded},
+                                              {"fp32", GemmResult::fp32},
+                                              {"added", GemmResult::added},
+                                              {"added_fp32", GemmResult::added_fp32}});
+}
+
 /// C[m,n] = A[m,k] B[k,n], per GPU; `batch` of them, each with operands of its own.
 struct GemmShape {
   std::int64_t m = 0;
@@ -68,6 +82,7 @@ struct GemmShape {
   GemmLayout layout = GemmLayout::tn;
   WarmOperands warm = WarmOperands::none;
   GemmScales scales = GemmScales::tensor;
+  GemmResult result = GemmResult::rounded;
 
   bool operator==(const GemmShape&) const = default;
 };
@@ -80,9 +95,13 @@ struct OperandSizes {
 };
 OperandSizes operand_sizes(const GemmShape& shape);
 
-/// Bytes of an element of C: products of fp8 and fp4 give 16-bit results, as the libraries' kernels do by
-/// default.
+/// Bytes of an element of C where results are rounded: products of fp8 and fp4 give 16-bit results, as the
+/// libraries' kernels do by default.
 Bytes result_size(DType dtype);
+/// Bytes of an element of C.
+Bytes result_size(const GemmShape& shape);
+/// Whether C is read, too.
+bool adds(GemmResult result);
 
 /// Elements of k that share a scale inside the loop over k; 0: none do.
 std::int64_t scaled_together(GemmScales scales);

@@ -114,7 +114,8 @@ def main():
             states(kernel=name, since_ms=(at - start) * 1e3, sm_mhz=mhz, power_w=watts, temperature=heat)
 
 
-try:
-    main()
-except Exception as error:
-    report("power", error)
+if __name__ == "__main__":
+    try:
+        main()
+    except Exception as error:
+        report("power", error)

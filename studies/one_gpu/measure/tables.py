@@ -13,6 +13,9 @@ ALL_SMS = 132
 
 
 def rows_of(path):
+    """None of a program that this GPU was not given to."""
+    if not path.exists():
+        return []
     with open(path, newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
@@ -43,7 +46,7 @@ def shape_of(name):
 def parts(raw):
     for row in rows_of(raw / "parts.csv"):
         yield dict(kernel=row["kernel"], how="parted", sms=row["sms"], ms=row["ms"]) | shape_of(row["kernel"])
-    for row in rows_of(raw / "held.csv") if (raw / "held.csv").exists() else []:
+    for row in rows_of(raw / "held.csv"):
         ms = float(row["together_ms"])
         yield dict(kernel=row["kernel"], how="held", sms=ALL_SMS - int(row["held"]), ms=f"{ms:.6g}") | shape_of(row["kernel"])
 
@@ -105,6 +108,16 @@ def levels(raw):
                    power_w=f"{statistics.mean(s[2] for s in states):.0f}") | shape_of(name)
 
 
+def boards(raw):
+    """Each raw folder is of another board; from 1.5 s on a kernel's clock has settled."""
+    samples = [row for row in rows_of(raw / "heat.csv") if 1.5 <= float(row["since_s"]) <= 9.5]
+    for name in dict.fromkeys(row["kernel"] for row in samples):
+        of = [row for row in samples if row["kernel"] == name]
+        mean = {key: statistics.mean(float(row[key]) for row in of) for key in ("each_ms", "sm_mhz", "power_w")}
+        yield dict(board=of[0]["gpu"], kernel=name, ms=f"{mean['each_ms']:.6g}", sm_mhz=f"{mean['sm_mhz']:.0f}", power_w=f"{mean['power_w']:.0f}",
+                   temperature=of[-1]["temperature"]) | shape_of(name)
+
+
 def steps(raw):
     for row in rows_of(raw / "steps.csv"):
         model, sequence, micro_batch, micro_batches, recompute = JOBS[row["job"]]
@@ -112,19 +125,44 @@ def steps(raw):
 
 
 def as_measured(name):
-    """Of a program that not every GPU was given to."""
-    return lambda raw: rows_of(raw / name) if (raw / name).exists() else []
+    return lambda raw: rows_of(raw / name)
+
+
+def counters(path):
+    """What a profiler counted in each range or kernel, by their order."""
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    first = next((i for i, line in enumerate(lines) if line.startswith('"ID"')), len(lines))
+    counted = {}
+    for row in csv.DictReader(lines[first:]):
+        of = counted.setdefault(int(row["ID"]), {"kernel": row["Kernel Name"]})
+        of[row["Metric Name"]] = float(row["Metric Value"].replace(",", ""))
+    return counted
+
+
+def instructions(raw):
+    """Kernels of instructions.py, by element; those that another thread launches, backward, have no range and come in this order."""
+    elements = 16384 * 8192
+    backward = ["gelu_backward", "silu_backward", "layernorm_backward", "layernorm_backward", "rmsnorm_backward", "rmsnorm_backward"]
+    sums, nameless = {}, 0
+    for of in counters(raw / "instructions_ncu.csv").values():
+        is_named = " bfloat16/" in of["kernel"] or " float32/" in of["kernel"]
+        name = of["kernel"].split("/")[0] if is_named else f"{backward[nameless % 6]} {'bfloat16' if nameless < 6 else 'float32'}"
+        nameless += not is_named
+        sums.setdefault(name, []).append(of)
+    for name, kernels in sums.items():
+        total = {key: sum(of[key] for of in kernels) for key in kernels[0] if key != "kernel"}
+        longest = max(kernels, key=lambda of: of["gpu__time_duration.sum"])
+        kernel, dtype = name.split()
+        yield dict(kernel=kernel, dtype={"bfloat16": "bf16", "float32": "fp32"}[dtype], kernels=len(kernels), us=f"{total['gpu__time_duration.sum'] / 1e3:.5g}",
+                   instructions=f"{total['smsp__thread_inst_executed.sum'] / elements:.4g}", transcendental=f"{32 * total['smsp__inst_executed_pipe_xu.sum'] / elements:.3g}",
+                   read_B=f"{total['dram__bytes_read.sum'] / elements:.4g}", written_B=f"{total['dram__bytes_write.sum'] / elements:.4g}",
+                   issue_share=f"{longest['smsp__issue_active.avg.pct_of_peak_sustained_elapsed'] / 100:.3f}",
+                   occupancy=f"{longest['sm__warps_active.avg.pct_of_peak_sustained_active'] / 100:.3f}")
 
 
 def bytes_of(raw):
     """Counters of the ranges that bytes_beside.py ran, in their order."""
-    if not (raw / "ranges.csv").exists():
-        return
-    lines = (raw / "ranges_ncu.csv").read_text(encoding="utf-8").splitlines()
-    first = next(i for i, line in enumerate(lines) if line.startswith('"ID"'))
-    counted = {}
-    for row in csv.DictReader(lines[first:]):
-        counted.setdefault(int(row["ID"]), {})[row["Metric Name"]] = float(row["Metric Value"].replace(",", ""))
+    counted = counters(raw / "ranges_ncu.csv")
     for number, row in enumerate(rows_of(raw / "ranges.csv")):
         of = counted[number]
         yield row | dict(read_GB=f"{of['dram__bytes_read.sum'] / 1e9:.5g}", written_GB=f"{of['dram__bytes_write.sum'] / 1e9:.5g}",
@@ -146,6 +184,10 @@ def main():
     write(tables / "bytes.csv", ["kernel", "way", "blocks", "repeats", "blocks_GB", "read_GB", "written_GB", "l2_read_GB"], bytes_of, raws)
     write(tables / "kernels.csv", ["group", *SHAPE, "ms"], kernels, raws)
     write(tables / "levels.csv", ["kernel", *SHAPE, "burst_ms", "sustained_ms", "sm_mhz", "power_w"], levels, raws)
+    write(tables / "instructions.csv", ["kernel", "dtype", "kernels", "us", "instructions", "transcendental", "read_B", "written_B", "issue_share", "occupancy"],
+          instructions, raws)
+    write(tables / "adding.csv", ["way", "m", "n", "k", "ms"], as_measured("adding.csv"), raws)
+    write(tables / "boards.csv", ["board", "kernel", *SHAPE, "ms", "sm_mhz", "power_w", "temperature"], boards, raws)
     write(tables / "steps.csv", ["job", "compiled", *MODEL, "parameters", "ms", "p5_ms", "p95_ms", "allocated_gb", "reserved_gb"], steps, raws)
 
 
