@@ -49,6 +49,8 @@ const auto kPolicyKeys = std::to_array<KeyText>({
     {"cus", "CUs (SMs) reserved for the stream, or \"best LOW..HIGH\"; default: none"},
     {"reserve_cus", "CUs that the stream leaves unused", std::int64_t{0}},
     {"priority", "queue priority, larger first", std::int64_t{0}},
+    {"kernel_selection", "part of the GPU for which its GEMMs are tuned: all, or what others leave",
+     name_of(StreamPolicy{}.kernel_selection)},
     {"backend", "what moves its collectives: channels on CUs, copy engines, the kernel before",
      name_of(StreamPolicy{}.backend)},
     {"dma", "commands of copy engines; implies backend = \"dma\"", name_of(DmaOptions{}.variant)},
@@ -122,6 +124,8 @@ class StrategyReader {
     if (section.has("priority")) {
       policy.priority = static_cast<int>(section.integer("priority", -kHighestPriority, kHighestPriority));
     }
+    if (section.has("kernel_selection"))
+      policy.kernel_selection = section.choice<KernelSelection>("kernel_selection");
     if (section.has("backend")) policy.backend = section.choice<Backend>("backend", named(kBackends));
     read_dma_options(section, policy);
     read_reduction(section, policy);
