@@ -65,10 +65,16 @@ std::vector<std::optional<KernelShare>> kernel_shares(const Experiment& experime
   return shares;
 }
 
-std::string note_of(const KernelShare& share, const std::string& stream) {
-  const std::string cache =
-      share.slice().cache < 1.0 ? fmt::format(" and {:.3g} of the caches", share.slice().cache) : "";
-  return fmt::format("GEMMs of '{}' tuned for {} CUs{}", stream, share.slice().cus, cache);
+std::vector<std::string> notes_of(const std::vector<std::optional<KernelShare>>& shares,
+                                  const std::vector<std::string>& streams) {
+  std::vector<std::string> notes;
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    if (!shares[i]) continue;
+    const KernelSlice& slice = shares[i]->slice();
+    const std::string cache = slice.cache < 1.0 ? fmt::format(" and {:.3g} of the caches", slice.cache) : "";
+    notes.push_back(fmt::format("GEMMs of '{}' tuned for {} CUs{}", streams[i], slice.cus, cache));
+  }
+  return notes;
 }
 
 }  // namespace c3::workloads

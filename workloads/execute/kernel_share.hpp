@@ -42,7 +42,8 @@ class KernelShare {
 std::vector<std::optional<KernelShare>> kernel_shares(const Experiment& experiment, const ClusterSpec& cluster,
                                                       const Strategy& strategy, const CuChoice& choice);
 
-/// "GEMMs of 'compute' tuned for 248 CUs".
-std::string note_of(const KernelShare& share, const std::string& stream);
+/// "GEMMs of 'compute' tuned for 248 CUs" and likewise, by the names of \p streams.
+std::vector<std::string> notes_of(const std::vector<std::optional<KernelShare>>& shares,
+                                  const std::vector<std::string>& streams);
 
 }  // namespace c3::workloads

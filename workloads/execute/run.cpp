@@ -52,7 +52,7 @@ class Run {
         cluster_(simulation_, spec_,
                  cluster_setup(experiment, strategy, setup.isolation, setup.seed, std::move(classes),
                                std::move(schedules))),
-        shares_(kernel_shares(experiment, spec_, strategy, choice())),
+        shares_(kernel_shares(experiment, spec_, strategy, setup.cus)),
         order_(enqueue_order(program_, strategy)),
         contexts_(make_contexts()),
         calls_(
@@ -118,17 +118,14 @@ class Run {
   }
 
  private:
-  CuChoice choice() const { return setup_.cus.empty() ? CuChoice(program_.streams.size(), 0) : setup_.cus; }
-
   std::vector<StreamContext> make_contexts() {
-    const std::size_t streams = program_.streams.size();
-    std::vector<CuRange> ranges = cu_ranges(experiment_, strategy_, choice());
+    std::vector<CuRange> ranges = cu_ranges(experiment_, strategy_, setup_.cus);
     // A private copy of the CUs needs no mask, and an isolated run has the whole GPU.
     if (setup_.isolation.has(SharedResource::cus)) {
       std::ranges::fill(ranges, CuRange{0, experiment_.cluster.gpu.compute.cus_per_xcd});
     }
     std::vector<StreamContext> contexts;
-    for (std::size_t i = 0; i < streams; ++i) {
+    for (std::size_t i = 0; i < ranges.size(); ++i) {
       const auto position = std::ranges::find(order_, i) - order_.begin();
       contexts.push_back({.program = &program_,
                           .measure = &experiment_.measure,
@@ -267,8 +264,7 @@ class Run {
     result.time = std::max(result.kernels.end, result.collectives.end) + host_join(result.streams);
     if (strategy_.hbm_arbitration)
       result.notes.push_back(fmt::format("HBM arbitration {}", name_of(*strategy_.hbm_arbitration)));
-    for (std::size_t i = 0; i < shares_.size(); ++i)
-      if (shares_[i]) result.notes.push_back(note_of(*shares_[i], program_.streams[i]));
+    std::ranges::copy(notes_of(shares_, program_.streams), std::back_inserter(result.notes));
     std::ranges::copy(calls_.notes(), std::back_inserter(result.notes));
     for (int place = 0; place < cluster_.simulated_ranks(); ++place) {
       for (std::size_t stream = 0; stream < contexts_.size(); ++stream)
