@@ -284,10 +284,8 @@ std::vector<std::string> ExperimentFile::notes() const {
   }
   std::ranges::move(doubts_about(nominal.cluster), std::back_inserter(notes));
   std::ranges::move(notes_on_variables(merged_), std::back_inserter(notes));
-  if (resolved_.table()->find("image_network") != nullptr) {
-    Section root(resolved_, "");
-    notes.push_back(note_on(read_image_network(root), nominal.cluster.ranks(), nominal.cluster.gpu.hbm.size));
-  }
+  if (const std::optional<ImageJob> job = image_network())
+    notes.push_back(note_on(*job, nominal.cluster.ranks(), nominal.cluster.gpu.hbm.size));
   if (lengths())
     notes.push_back(fmt::format(
         "workload.lengths: one step of {}.sequence tokens is simulated; c3sim sample epoch estimates an epoch",
@@ -331,6 +329,12 @@ std::optional<RecurrentJob> ExperimentFile::recurrent() const {
   if (resolved_.table()->find("recurrent") == nullptr) return std::nullopt;
   Section root(resolved_, "");
   return read_recurrent(root);
+}
+
+std::optional<ImageJob> ExperimentFile::image_network() const {
+  if (resolved_.table()->find("image_network") == nullptr) return std::nullopt;
+  Section root(resolved_, "");
+  return read_image_network(root);
 }
 
 std::string ExperimentFile::resolved_toml(Comments comments) const {

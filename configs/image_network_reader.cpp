@@ -53,7 +53,7 @@ ImageJob read_image_network(Section& root) {
 
 std::string note_on(const ImageJob& job, int ranks, Bytes memory) {
   const std::vector<ImageLayer> layers = layers_of(job.network, job.batch);
-  const Bytes held = memory_of(job, ranks).all();
+  const Bytes held = memory_of(job, ranks).peak.held;
   return fmt::format(
       "image_network: {} has {} parameters and takes {:.3g} G multiplications an image; a GPU holds {:.3g} of "
       "{:.3g} "

@@ -51,6 +51,18 @@ class ImageNetwork(ScratchTest):
         note, _ = self.run_step("vgg16_mi100", "image_network.batch=512")
         self.assertRegex(note, r"a GPU holds [0-9.]+ of 34.3 GB: more than it has; take a smaller batch")
 
+    def test_what_a_gpu_holds_is_known_without_a_run(self):
+        done = c3sim("memory", EXPERIMENTS / "vgg16_mi100.toml", "--json")
+        held = json.loads(done.stdout)
+        (ranks,) = held["classes"]
+        self.assertTrue(held["fits"])
+        self.assertEqual([moment["name"] for moment in ranks["moments"]], ["forward", "backward", "optimizer"])
+        self.assertEqual(ranks["moments"][0]["by_class"]["weights"], 4 * 138_357_544)
+        self.assertIn(f"a GPU holds {ranks['needed_bytes'] / 1e9:.3g} of 34.3 GB", done.stderr)
+        much = c3sim("memory", EXPERIMENTS / "vgg16_mi100.toml", "--set", "image_network.batch=512")
+        self.assertEqual(much.returncode, 4, much.stderr)
+        self.assertIn("does not fit", much.stdout)
+
     def test_what_is_wrong_is_refused_at_its_place(self):
         for text, message in {
                 STEP.replace("lenet-5", "lenet-4"): r"image_network\.use: unknown name 'lenet-4'; did you mean 'lenet-5'",

@@ -59,6 +59,10 @@ StepContent content_of_step(const ImageJob& job, int ranks) {
   return content;
 }
 
+const MemoryMoment& moment_of(const StageMemory& memory, const std::string& name) {
+  return *std::ranges::find(memory.moments, name, &MemoryMoment::name);
+}
+
 }  // namespace
 
 TEST_CASE("networks of images have the parameters that torchvision lists, to the unit") {
@@ -132,22 +136,41 @@ TEST_CASE("a step of ResNet-50 keeps its convolutions' outputs, those of its nor
   // of index and of 2,048, and 1,000 classes twice.
   const double conv = 11'113'984, input = 3 * 224 * 224, pool = 64 * 56 * 56;
   const ImageJob job{.batch = {.images = 32, .dtype = DType::fp16}};
-  const ImageMemory memory = memory_of(job, 8);
-  CHECK(memory.activations.value ==
+  const StageMemory memory = memory_of(job, 8);
+  const MemoryMoment& forward = moment_of(memory, "forward");
+  CHECK(forward.of(MemoryClass::activations).value ==
         near(32 * (2 * (2 * conv + input + pool + 2048 + 2 * 1000) + 8 * pool), 1e-9));
-  CHECK(memory.weights.value == (4 + 2) * 25'557'032.0);  // and a copy in 16 bits
-  CHECK(memory.gradients.value == 4 * 25'557'032.0);
-  CHECK(memory.optimizer.value == 4 * 25'557'032.0);
-  CHECK(memory.buckets.value == 4 * 25'557'032.0);
-  CHECK(memory_of(job, 1).buckets.value == 0);
+  CHECK(forward.of(MemoryClass::weights).value == (4 + 2) * 25'557'032.0);  // and a copy in 16 bits
+  CHECK(forward.of(MemoryClass::gradients).value == 0);
+  CHECK(forward.of(MemoryClass::optimizer).value == 4 * 25'557'032.0);
+  CHECK(forward.of(MemoryClass::communication).value == 4 * 25'557'032.0);
+  const MemoryMoment& optimizer = moment_of(memory, "optimizer");
+  CHECK(optimizer.of(MemoryClass::gradients).value == 4 * 25'557'032.0);
+  CHECK(optimizer.of(MemoryClass::activations).value == 32 * 2 * input);
+  CHECK(memory.peak.bytes >= forward.bytes);
+  CHECK(memory_of(job, 1).peak.of(MemoryClass::communication).value == 0);
+}
+
+TEST_CASE("a backward pass holds the gradients of an output and of an input beside what is kept") {
+  // Deep Speech 2's front, one spectrogram, at the backward pass of its second convolution: what both layers of
+  // the first (a each) and that convolution (b) have left, the input, gradients of its output (b) and input
+  // (a), and gradients of its 236,544 filters and of the 64 parameters of the norm behind it.
+  const double a = 32 * 81 * 500, b = 32 * 41 * 500, input = 161 * 1000;
+  const ImageJob job{.network = network_named("deep-speech-2-front"),
+                     .batch = {.images = 1, .dtype = DType::fp32}};
+  const MemoryPeak peak = memory_of(job, 1).peak;
+  CHECK(peak.moment == "backward");
+  CHECK(peak.of(MemoryClass::activations).value == 4 * (2 * a + b + input + b + a));
+  CHECK(peak.of(MemoryClass::gradients).value == 4.0 * (236'544 + 64));
+  CHECK(peak.bytes.value == 4 * (3 * a + 2 * b + input + 236'544 + 64 + 2 * 251'104));
 }
 
 TEST_CASE("inference of VGG-16 holds its weights and the input and output of its first convolutions") {
   const ImageJob job{.network = network_named("vgg-16"),
                      .batch = {.images = 4, .dtype = DType::fp16, .pass = ImagePass::inference}};
-  const ImageMemory memory = memory_of(job, 8);
-  CHECK(memory.activations.value == 4.0 * 2 * (64 + 64) * 224 * 224);
-  CHECK(memory.all().value == 2 * 138'357'544.0 + memory.activations.value);
+  const StageMemory memory = memory_of(job, 8);
+  CHECK(memory.peak.of(MemoryClass::activations).value == 4.0 * 2 * (64 + 64) * 224 * 224);
+  CHECK(memory.peak.bytes.value == 2 * 138'357'544.0 + memory.peak.of(MemoryClass::activations).value);
 }
 
 TEST_CASE("gradients are summed in buckets, the first of which is small, and every gradient once") {

@@ -7,6 +7,7 @@
 #include "gpu/kernels/vector/vector_shape.hpp"
 #include "workloads/program/program_builder.hpp"
 #include "workloads/training/data_parallel.hpp"
+#include "workloads/training/memory_ledger.hpp"
 
 namespace c3::inline workloads {
 namespace {
@@ -85,34 +86,81 @@ class ImageStep {
   std::vector<EventId> summed_;
 };
 
+/// Tensors of a step, in the order of its kernels.
+class ImageLedger {
+ public:
+  ImageLedger(const ImageJob& job, int ranks)
+      : job_(job),
+        ranks_(ranks),
+        layers_(layers_of(job.network, job.batch)),
+        parameters_(parameters_of(layers_)) {}
+
+  StageMemory step() {
+    hold(MemoryClass::weights, "parameters", in_fp32(parameters_));
+    hold(MemoryClass::optimizer, "momentum", in_fp32(parameters_));
+    if (ranks_ > 1) hold(MemoryClass::communication, "buckets", in_fp32(parameters_));
+    ledger_.begin_step();
+    ledger_.set_moment("forward");
+    if (casts(job_.batch)) hold(MemoryClass::weights, "cast parameters", in_batch_type(parameters_));
+    activation("images", of(job_.network->input));
+    std::vector<Tensor> kept;
+    for (const ImageLayer& layer : layers_)
+      kept.push_back(activation(layer.name, layer.kept));
+    ledger_.set_moment("backward");
+    for (std::size_t i = layers_.size(); i-- > 0;) {
+      const FeatureMap& input = i == 0 ? job_.network->input : layers_[i - 1].output;
+      const Tensor output_gradient = activation("gradient of an output", of(layers_[i].output));
+      const Tensor input_gradient = activation("gradient of an input", of(input));
+      hold(MemoryClass::gradients, "gradients", in_fp32(layers_[i].parameters));
+      for (const Tensor tensor : {output_gradient, input_gradient, kept[i]})
+        ledger_.release(tensor);
+    }
+    ledger_.set_moment("optimizer");
+    return {ledger_.peak(), ledger_.moments()};
+  }
+
+  StageMemory inference() {
+    hold(MemoryClass::weights, "parameters", in_batch_type(parameters_));
+    ledger_.begin_step();
+    ledger_.set_moment("forward");
+    Tensor input = activation("images", of(job_.network->input));
+    for (const ImageLayer& layer : layers_) {
+      const Tensor output = activation(layer.name, of(layer.output));
+      ledger_.release(input);
+      input = output;
+    }
+    return {ledger_.peak(), ledger_.moments()};
+  }
+
+ private:
+  using Tensor = MemoryLedger::Tensor;
+  static constexpr std::size_t kCompute = 0;  // the stream whose pool they are of
+
+  Bytes in_batch_type(std::int64_t numbers) const {
+    return static_cast<double>(numbers) * element_size(job_.batch.dtype);
+  }
+  Bytes of(const FeatureMap& map) const { return in_batch_type(job_.batch.images * map.elements()); }
+  void hold(MemoryClass of_class, const std::string& name, Bytes bytes) {
+    if (bytes.value > 0.0) ledger_.allocate(kCompute, of_class, name, bytes);
+  }
+  Tensor activation(const std::string& name, Bytes bytes) {
+    return ledger_.allocate(kCompute, MemoryClass::activations, name, bytes);
+  }
+
+  const ImageJob& job_;
+  int ranks_;
+  std::vector<ImageLayer> layers_;
+  std::int64_t parameters_;
+  MemoryLedger ledger_;
+};
+
 }  // namespace
 
 Program image_program(const ImageJob& job, int ranks) { return ImageStep(job, ranks).write(); }
 
-ImageMemory memory_of(const ImageJob& job, int ranks) {
-  const std::vector<ImageLayer> layers = layers_of(job.network, job.batch);
-  const std::int64_t parameters = parameters_of(layers);
-  const Bytes element = element_size(job.batch.dtype);
-  const auto images = static_cast<double>(job.batch.images);
-  ImageMemory memory;
-  FeatureMap before = job.network->input;
-  if (!job.batch.trains()) {
-    memory.weights = static_cast<double>(parameters) * element;
-    for (const ImageLayer& layer : layers) {
-      const auto both = static_cast<double>(before.elements() + layer.output.elements());
-      memory.activations = std::max(memory.activations, images * both * element);
-      before = layer.output;
-    }
-    return memory;
-  }
-  memory.weights = in_fp32(parameters);
-  if (casts(job.batch)) memory.weights += static_cast<double>(parameters) * element;
-  memory.gradients = memory.optimizer = in_fp32(parameters);
-  if (ranks > 1) memory.buckets = in_fp32(parameters);
-  memory.activations = images * static_cast<double>(before.elements()) * element;
-  for (const ImageLayer& layer : layers)
-    memory.activations += layer.kept;
-  return memory;
+StageMemory memory_of(const ImageJob& job, int ranks) {
+  ImageLedger ledger(job, ranks);
+  return job.batch.trains() ? ledger.step() : ledger.inference();
 }
 
 }  // namespace c3::workloads

@@ -3,6 +3,7 @@
 
 #include "workloads/models/images/image_network.hpp"
 #include "workloads/program/program.hpp"
+#include "workloads/training/training_step.hpp"
 
 namespace c3::inline workloads {
 
@@ -20,18 +21,10 @@ struct ImageJob {
 /// batches wait for their launches; a compiler fuses layers.
 Program image_program(const ImageJob& job, int ranks);
 
-/// What a rank holds where most layers have left what the backward pass needs: after the forward pass. In
-/// inference parameters and the largest input and output of a layer. Wrong when: an allocator keeps what was
-/// freed; a library's workspace is large.
-struct ImageMemory {
-  Bytes weights;    ///< as kept, and as cast
-  Bytes gradients;  ///< fp32
-  Bytes optimizer;  ///< momentum
-  Bytes activations;
-  Bytes buckets;  ///< of gradients on their way
-
-  Bytes all() const { return weights + gradients + optimizer + activations + buckets; }
-};
-ImageMemory memory_of(const ImageJob& job, int ranks);
+/// What a rank holds, tensor by tensor: parameters and momentum throughout, with several ranks buckets as large
+/// as all gradients; what layers keep from forward to backward; in a backward pass the gradient of a layer's
+/// output and of its input; in inference the input and output of a layer. Wrong when: branches of a layer are
+/// backpropagated at once; a library's workspace is large.
+StageMemory memory_of(const ImageJob& job, int ranks);
 
 }  // namespace c3::workloads
