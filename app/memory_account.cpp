@@ -21,8 +21,11 @@ PlannedMemory planned(const Program& program, const MemoryPlan& plan) {
 
 bool MemoryAccount::fits() const {
   if (facts) return facts->fits();
-  return std::ranges::all_of(plans,
-                             [this](const PlannedMemory& its) { return its.total.value_or(Bytes{}) <= limit; });
+  const bool steps_fit =
+      std::ranges::all_of(steps, [this](const SteppedMemory& its) { return its.memory.peak.held <= limit; });
+  return steps_fit && std::ranges::all_of(plans, [this](const PlannedMemory& its) {
+           return its.total.value_or(Bytes{}) <= limit;
+         });
 }
 
 std::size_t MemoryAccount::fullest() const {
@@ -43,6 +46,10 @@ MemoryAccount memory_account(const MemoryRequest& request, const ExperimentFile&
                         .plans = {},
                         .facts = experiment.step};
   const auto name_of_script = [&](std::uint32_t script) { return program.names[program.scripts[script].name]; };
+  if (const std::optional<ImageJob> job = file.image_network()) {
+    account.steps.push_back({"", ranks_of_script(program, 0, ranks), memory_of(*job, ranks)});
+    return account;
+  }
   if (!experiment.step) {
     const std::vector<MemoryPlan> plans = memory_plans(experiment);
     for (std::uint32_t script = 0; script < plans.size(); ++script) {

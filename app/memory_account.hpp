@@ -45,7 +45,7 @@ struct MemoryChange {
 struct MemoryAccount {
   std::string experiment, system;
   Bytes limit;                                    ///< of one GPU, less what the framework takes
-  std::vector<SteppedMemory> steps;               ///< by script; of a training step
+  std::vector<SteppedMemory> steps;               ///< by script; of a training step or a network of images
   std::vector<PlannedMemory> plans;               ///< by script; of anything else
   std::optional<StepFacts> facts = std::nullopt;  ///< of a training step
   ClosedFormTime time = {};                       ///< of a training step

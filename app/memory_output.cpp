@@ -207,7 +207,7 @@ Json change_json(const MemoryAccount& account, const MemoryChange& change) {
 std::string memory_text(const MemoryAccount& account, std::size_t shown) {
   std::string text = fmt::format("{} on {}: {}, of {} GB of each GPU\n\n", account.experiment, account.system,
                                  account.fits() ? "fits" : "does not fit", gigabytes(account.limit));
-  if (!account.facts) return text + plan_tables(account);
+  if (account.steps.empty()) return text + plan_tables(account);
   text += step_tables(account, shown);
   if (!account.changes.empty()) text += "\n" + changes_table(account);
   return text;

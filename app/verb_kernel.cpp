@@ -35,7 +35,7 @@ struct Row {
   std::int64_t work_groups = 0;
   FlopsPerSecond peak;  ///< 0: the operator has no arithmetic to speak of
   Seconds roofline;
-  StreamTimes stream;
+  gpu::StreamTimes stream;
 
   FlopsPerSecond rate() const { return time.flops / time.time; }
 };

@@ -14,6 +14,7 @@
 #include "configs/describe.hpp"
 #include "configs/document.hpp"
 #include "configs/doubts.hpp"
+#include "configs/image_network_reader.hpp"
 #include "configs/lengths_reader.hpp"
 #include "configs/library_environment.hpp"
 #include "configs/measure_reader.hpp"
@@ -48,9 +49,10 @@ constexpr std::int64_t kSchema = 1;
 Table in_reading_order(const Table& root) {
   Table ordered;
   for (const std::string_view key :
-       {"schema",    "name",         "nodes",    "gpu",       "node",           "library", "fabric",   "model",
-        "framework", "host",         "training", "recurrent", "recommendation", "shard",   "workload", "trace",
-        "straggler", "communicator", "ranks",    "stream",    "strategy",       "measure"}) {
+       {"schema",        "name",           "nodes",     "gpu",      "node",     "library",
+        "fabric",        "model",          "framework", "host",     "training", "recurrent",
+        "image_network", "recommendation", "shard",     "workload", "trace",    "straggler",
+        "communicator",  "ranks",          "stream",    "strategy", "measure"}) {
     for (const Member& member : root.members()) {
       if (member.key == key) ordered.put(key, member.origin, member.value);
     }
@@ -169,13 +171,12 @@ TableRule experiment_rule() {
   fabric.rule = Rule{AnyOfRule{{Rule{slug_rule()}, *fabric.rule}}};
   fabric.presence = Presence::optional;
   auto& library = std::get<TableRule>(rule.find("library")->rule->form);
-  library.keys.push_back(
-      {.key = "env",
-       .presence = Presence::optional,
-       .rule = environment_rule(),
-       .meaning = "environment variables of NCCL or RCCL, instead of the keys that say the same"});
+  library.keys.push_back({.key = "env",
+                          .presence = Presence::optional,
+                          .rule = environment_rule(),
+                          .meaning = "variables of NCCL or RCCL, in place of keys"});
   rule.at_least_one = {{"system", "node"},
-                       {"stream", "training", "ranks", "trace", "recurrent", "recommendation"},
+                       {"stream", "training", "ranks", "trace", "recurrent", "image_network", "recommendation"},
                        {"model.tokens", "training", "trace"}};
   return rule;
 }
@@ -283,6 +284,8 @@ std::vector<std::string> ExperimentFile::notes() const {
   }
   std::ranges::move(doubts_about(nominal.cluster), std::back_inserter(notes));
   std::ranges::move(notes_on_variables(merged_), std::back_inserter(notes));
+  if (const std::optional<ImageJob> job = image_network())
+    notes.push_back(note_on(*job, nominal.cluster.ranks(), nominal.cluster.gpu.hbm.size));
   if (lengths())
     notes.push_back(fmt::format(
         "workload.lengths: one step of {}.sequence tokens is simulated; c3sim sample epoch estimates an epoch",
@@ -326,6 +329,12 @@ std::optional<RecurrentJob> ExperimentFile::recurrent() const {
   if (resolved_.table()->find("recurrent") == nullptr) return std::nullopt;
   Section root(resolved_, "");
   return read_recurrent(root);
+}
+
+std::optional<ImageJob> ExperimentFile::image_network() const {
+  if (resolved_.table()->find("image_network") == nullptr) return std::nullopt;
+  Section root(resolved_, "");
+  return read_image_network(root);
 }
 
 std::string ExperimentFile::resolved_toml(Comments comments) const {

@@ -17,6 +17,7 @@
 #include "workloads/recommendation/sharding_search.hpp"
 #include "workloads/sampling/sequence_lengths.hpp"
 #include "workloads/traces/replay/rank_roles.hpp"
+#include "workloads/training/image_step.hpp"
 #include "workloads/training/recurrent_step.hpp"
 
 namespace c3::inline configs {
@@ -73,6 +74,8 @@ class ExperimentFile {
   std::optional<SequenceLengths> lengths() const;
   /// The step of a recurrent network that it describes; absent for all else.
   std::optional<RecurrentJob> recurrent() const;
+  /// The network of images that it describes; absent for all else.
+  std::optional<ImageJob> image_network() const;
 
   /// The whole configuration as TOML: presets in place with their sources, overrides applied, defaults of
   /// [measure] written out. Saved and loaded, it needs no preset and makes the same experiments.

@@ -151,6 +151,10 @@ class SchemaWriter {
     Json plain = std::visit(*this, rule.form);
     if (!rule.provenance) return plain;
     const bool required = *rule.provenance == Provenance::required;
+    if (std::holds_alternative<FlagRule>(rule.form) && !required) {
+      definitions_[kFlag] = with_table(Json::object(), plain, rule);
+      return reference_to(kFlag);
+    }
     // What a text or a choice with its source may be is left to the reader: few write it so, and each list of
     // choices would stand twice.
     if (!is_number(rule))
@@ -273,6 +277,8 @@ class SchemaWriter {
     if (!std::holds_alternative<std::monostate>(key.otherwise)) out["default"] = json_of(key.otherwise);
     return out;
   }
+
+  static constexpr const char* kFlag = "flag?";  // named as noun_of() has it
 
   Json definitions_ = Json::object();
   std::map<std::string, std::string> names_;  ///< of numbers with limits, by their text

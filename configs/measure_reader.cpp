@@ -9,7 +9,8 @@ namespace {
 
 /// A step has hundreds of kernels without a matrix product for each that has one.
 KernelGrain usual_vector_grain(Section& root, KernelGrain kernel_grain) {
-  return root.has("training") || root.has("recurrent") ? KernelGrain::fluid : kernel_grain;
+  const bool is_step = root.has("training") || root.has("recurrent") || root.has("image_network");
+  return is_step ? KernelGrain::fluid : kernel_grain;
 }
 
 void refuse_former_keys(const Section& section) {
@@ -23,7 +24,7 @@ WrittenMeasure read_measure(Section& root) {
   WrittenMeasure written;
   Measure& measure = written.measure;
   measure.vector_grain = usual_vector_grain(root, measure.kernel_grain);
-  measure.loss_split = !root.has("training");
+  measure.loss_split = !root.has("training") && !root.has("image_network");
   const bool is_there = root.has("measure");
   root.explain("measure", "how often the experiment is run, and how finely it is simulated");
   if (!is_there) return written;

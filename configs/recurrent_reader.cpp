@@ -23,7 +23,7 @@ constexpr auto kKeys = std::to_array<KeyText>({
     {"features", "of a frame; without it, sequences are tokens", std::int64_t{0}},
     {"classes", "of the output at each step"},
     {"attention", "width of the decoder's attention", std::int64_t{0}},
-    {"front", "convolutions over time and features, in front of the encoder"},
+    {"front", "convolutions in front of the encoder"},
     {"encoder", "recurrent layers over the source or the frames"},
     {"decoder", "recurrent layers over the target, as long as the source"},
 });

@@ -42,14 +42,16 @@ std::optional<CuShare> swept_share(std::string_view text) {
 constexpr auto kStrategyKeys = std::to_array<KeyText>({
     {"serial", "whether streams run one after another", false},
     {"order", "order in which streams enqueue at time 0; default: as defined"},
-    {"hbm_arbitration", "how HBM bandwidth is divided, for this strategy only; default: the GPU's"},
+    {"hbm_arbitration", "how HBM bandwidth is divided here; default: the GPU's"},
 });
 
 const auto kPolicyKeys = std::to_array<KeyText>({
     {"cus", "CUs (SMs) reserved for the stream, or \"best LOW..HIGH\"; default: none"},
     {"reserve_cus", "CUs that the stream leaves unused", std::int64_t{0}},
     {"priority", "queue priority, larger first", std::int64_t{0}},
-    {"backend", "what moves its collectives: channels on CUs, copy engines, the kernel before",
+    {"kernel_selection", "part of the GPU for which its GEMMs are tuned",
+     name_of(StreamPolicy{}.kernel_selection)},
+    {"backend", "what moves its collectives: CUs, copy engines, the kernel before",
      name_of(StreamPolicy{}.backend)},
     {"dma", "commands of copy engines; implies backend = \"dma\"", name_of(DmaOptions{}.variant)},
     {"prelaunch", "whether commands are queued ahead; implies backend = \"dma\"", DmaOptions{}.prelaunch},
@@ -58,8 +60,8 @@ const auto kPolicyKeys = std::to_array<KeyText>({
      name_of(FusedReduction::near_memory)},
     {"algorithm", "algorithm (c3sim list collectives); default: the library's choice"},
     {"protocol", "protocol of its collectives' channels; default: the library's choice"},
-    {"channels", "largest number of channels of a collective; default: the library's"},
-    {"min_channels", "smallest number of channels of a collective; default: the library's"},
+    {"channels", "most channels of a collective; default: the library's"},
+    {"min_channels", "fewest channels of a collective; default: the library's"},
 });
 
 class StrategyReader {
@@ -122,6 +124,8 @@ class StrategyReader {
     if (section.has("priority")) {
       policy.priority = static_cast<int>(section.integer("priority", -kHighestPriority, kHighestPriority));
     }
+    if (section.has("kernel_selection"))
+      policy.kernel_selection = section.choice<KernelSelection>("kernel_selection");
     if (section.has("backend")) policy.backend = section.choice<Backend>("backend", named(kBackends));
     read_dma_options(section, policy);
     read_reduction(section, policy);

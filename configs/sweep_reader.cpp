@@ -20,11 +20,12 @@ constexpr KeyText kSeedsKey = {"seeds", "repetitions of each point, each with it
                                std::int64_t{1}};
 constexpr auto kVariedKeys = std::to_array<KeyText>({
     {"product",
-     "keys and variables, all of whose combinations are run: lists, or ranges { from, to, step }, { from, to, "
-     "factor } or { from, to, count, scale }"},
+     "keys and variables whose combinations run: lists, { from, to, step }, { from, to, factor } or { from, "
+     "to, "
+     "count, scale }"},
     {"zip", "keys and variables whose values go together one by one"},
     {"set", "keys whose values contain variables, as in \"${cus}\""},
-    {"where", "conditions that a point must fulfil, as in \"cus <= 64 or backend == 'cu'\""},
+    {"where", "conditions of points, as in \"cus <= 64 or backend == 'cu'\""},
 });
 
 constexpr std::string_view kSweep = "sweep";

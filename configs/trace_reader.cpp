@@ -25,11 +25,11 @@ namespace {
 constexpr auto kKeys = std::to_array<KeyText>({
     {"use", "program of c3sim import, relative to this file; or operator lists, run in turn"},
     {"drop", "of operator lists: classes of work to leave out"},
-    {"repeat", "of operator lists: how many times in turn they run", std::int64_t{1}},
-    {"scale_to", "of operator lists: for so many ranks that run alike; default: those listed"},
-    {"replay", "whose times count: the trace's, the model's, or (mixed) the model's for the classes of `model`",
+    {"repeat", "of operator lists: how often they run in turn", std::int64_t{1}},
+    {"scale_to", "of operator lists: ranks that run alike; default: those listed"},
+    {"replay", "whose times count: the trace's, the model's, or (mixed) the model's for classes in `model`",
      std::string_view("recorded")},
-    {"data_parallel", "ranks of the system, which repeat the recorded ones in turn; default: as recorded"},
+    {"data_parallel", "ranks of the system, which repeat the recorded ones; default: as recorded"},
     {"model", "with replay = \"mixed\": classes of work to model; others as recorded"},
 });
 

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "configs/image_network_reader.hpp"
 #include "configs/lengths_reader.hpp"
 #include "configs/recommendation_reader.hpp"
 #include "configs/recurrent_reader.hpp"
@@ -86,6 +87,7 @@ void read_work(Section& root, const Sampling& sampling, StepExtent extent, Exper
   const bool trains = root.has("training");
   const bool recurs = root.has("recurrent");
   const bool recommends = root.has("recommendation");
+  const bool sees = root.has("image_network");
   const bool is_traced = root.has("trace");
   const bool has_streams = root.has("stream") || root.has("ranks");
   const int ranks = experiment.cluster.ranks();
@@ -107,6 +109,12 @@ void read_work(Section& root, const Sampling& sampling, StepExtent extent, Exper
     const RecurrentJob job = read_recurrent(root);
     read_lengths(root, job);
     if (!root.is_rehearsal()) experiment.program = recurrent_program(job, ranks);
+    if (!root.is_rehearsal()) return;
+  }
+  if (sees) {
+    refuse_beside("image_network", trains || recommends || recurs);
+    const ImageJob job = read_image_network(root);
+    if (!root.is_rehearsal()) experiment.program = image_program(job, ranks);
     if (!root.is_rehearsal()) return;
   }
   if (recommends) {

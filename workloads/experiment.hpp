@@ -31,11 +31,22 @@ struct CuShare {
   bool operator==(const CuShare&) const = default;
 };
 
+/// For which part of the GPU the kernels of matrix products were tuned.
+enum class KernelSelection : std::uint8_t {
+  alone,   ///< the whole: what the library takes, whatever runs beside it
+  shared,  ///< what the stream has beside the others (share_of)
+};
+constexpr auto enum_names(KernelSelection) {
+  return std::to_array<EnumName<KernelSelection>>(
+      {{"alone", KernelSelection::alone}, {"shared", KernelSelection::shared}});
+}
+
 /// What a strategy says of one stream.
 struct StreamPolicy {
   CuShare cus;          ///< CUs reserved for this stream; every other stream runs on the rest
   int reserve_cus = 0;  ///< CUs that this stream leaves unused
   int priority = 0;     ///< queue priority; larger is served first
+  KernelSelection kernel_selection = KernelSelection::alone;
   Backend backend = Backend::cu;
   MethodWish method = {};                                  ///< of its collectives, see method_of
   DmaOptions dma = {};                                     ///< of its collectives on copy engines

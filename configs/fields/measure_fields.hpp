@@ -17,8 +17,8 @@ inline constexpr auto kMeasureFields = std::to_array<Field<Measure>>({
                             "draws of every number that is a range; 0 takes nominal values")
         .optional(),
     number<&Measure::seed>("seed", {0, kLargestSeed}, "random seed of `seeds` and `draws`").optional(),
-    plain_flag<&Measure::loss_split>(
-        "loss_split", "whether to compute the loss split; default: true, and false for training steps")
+    plain_flag<&Measure::loss_split>("loss_split",
+                                     "whether to split losses; default: true, false for training steps")
         .by_others(),
     plain_flag<&Measure::alone>("alone", "whether kernels and collectives run alone, too, which ideal needs")
         .optional(),

@@ -25,7 +25,7 @@ inline constexpr auto kOperations = std::to_array<KeyText>({
     {"reduce", "the root ends with the sum over ranks: a size, or a table"},
     {"gather", "the root ends with every rank's shard: a size, or a table"},
     {"scatter", "each rank ends with one shard of the root: a size, or a table"},
-    {"send_receive", "each rank sends to the next one, the last to the first: a size, or a table"},
+    {"send_receive", "each rank sends to the next, the last to the first: size or table"},
     {"barrier", "no rank continues before all have arrived"},
     {"gemm", "a matrix product C[m,n] = A[m,k] B[k,n] on each GPU"},
     {"kernel", "any other kernel, by the words of `c3sim kernel`"},
@@ -105,7 +105,7 @@ static_assert(kKernelKeys.size() == kShapeKeys.size() + 2, "the words of a shape
 
 inline constexpr auto kCollectiveKeys = std::to_array<KeyText>({
     {"size", "bytes as nccl-tests counts them: \"896 MiB\", or OPERATION.weight, .input or .output"},
-    {"sends", "sizes by sender (row) and receiver, as in [[\"0 B\", \"1 MiB\"], [\"1 MiB\", \"0 B\"]]"},
+    {"sends", "sizes by sender (row) and receiver: [[\"0 B\", \"1 MiB\"], [\"1 MiB\", \"0 B\"]]"},
     {"in_place", "whether every rank's shard is already in its place", false},
     {"root", "rank that has the data before or after", std::int64_t{0}},
     {"ranks", "the group, in order: a list, or \"0-7,16-23\"; default: all"},

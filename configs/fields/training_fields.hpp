@@ -155,7 +155,7 @@ inline constexpr auto kPipelineFields = std::to_array<Field<PipelineSetup>>({
                                            "chunks of layers that a stage has (interleaved, zb-v)")
         .optional(),
     choice<&PipelineSetup::schedule>("schedule",
-                                     "order of passes; by default 1f1b, of several virtual_stages interleaved")
+                                     "order of passes; default: 1f1b, interleaved with virtual_stages")
         .by_others(),
     number<&PipelineSetup::group>("micro_batch_group", {1, 65'536},
                                   "micro-batches that go through a chunk together; default: one a stage")

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "gpu/clock/governor.hpp"
+#include "gpu/kernels/checks.hpp"
 #include "gpu/kernels/coefficient_table.hpp"
+#include "gpu/kernels/gemm/gemm_kernel.hpp"
 #include "gpu/kernels/operator_table.hpp"
 
 namespace c3::inline gpu {
@@ -26,22 +28,33 @@ Watts power_of(const KernelDescription& kernel, const KernelTime& alone, const G
   return power_at_boost(gpu, rate, kernel.peak, (alone.hbm_read + alone.hbm_write) / alone.time);
 }
 
-}  // namespace
-
-KernelDescription describe(std::string name, const Operator& op, const GpuSpec& gpu) {
+/// What every class's kernel is given: the GPU's factor of its coefficients, and what it draws.
+KernelDescription on_this_gpu(KernelDescription kernel, const Operator& op, const GpuSpec& gpu) {
   const OperatorClass& of = op.of_class();
-  KernelDescription kernel = of.describe(op, std::move(name), gpu);
   if (of.coefficients != nullptr) {
     const double factor = scale_of(of.coefficients(op), gpu.kernels);
     if (factor != 1.0) scale_times(kernel, factor);
   }
-  if (is_governed(gpu) && op.of_class().has_product) {
+  if (is_governed(gpu) && of.has_product) {
     const KernelTime alone = time_alone(kernel, gpu, {.launch = LaunchCost::device});
     kernel.power = power_of(kernel, alone, gpu);
     const Watts traffic = power_at_boost(gpu, {}, kernel.peak, (alone.hbm_read + alone.hbm_write) / alone.time);
     kernel.energy = (1.0 / static_cast<double>(kernel.work_groups)) * ((kernel.power - traffic) * alone.time);
   }
   return kernel;
+}
+
+}  // namespace
+
+KernelDescription describe(std::string name, const Operator& op, const GpuSpec& gpu) {
+  return on_this_gpu(op.of_class().describe(op, std::move(name), gpu), op, gpu);
+}
+
+KernelDescription describe_by_plan(std::string name, const GemmShape& product, const GpuSpec& gpu,
+                                   const GemmPlan& plan) {
+  KernelDescription kernel = describe_product(std::move(name), product, gpu, plan);
+  check_fits(kernel, gpu);
+  return on_this_gpu(std::move(kernel), product, gpu);
 }
 
 Watts power_of_stream(const KernelDescription& kernel, const GpuSpec& gpu) {

@@ -5,6 +5,7 @@
 
 #include "gpu/kernel.hpp"
 #include "gpu/kernel_time.hpp"
+#include "gpu/kernels/gemm/gemm_plan.hpp"
 #include "gpu/kernels/operator.hpp"
 
 namespace c3::inline gpu {
@@ -13,6 +14,10 @@ namespace c3::inline gpu {
 /// the governor of a run apply the power limit. \throws InfeasibleError when the GPU lacks the data
 /// type, a size is out of range, or a kernel of this kind cannot be built (see each class).
 KernelDescription describe(std::string name, const Operator& op, const GpuSpec& gpu);
+
+/// The same of a matrix product by \p plan, whichever the library would choose. \throws InfeasibleError
+KernelDescription describe_by_plan(std::string name, const GemmShape& product, const GpuSpec& gpu,
+                                   const GemmPlan& plan);
 
 /// Mean power of a stream of \p kernel at the boost clock. Wrong when: power_at_boost is; vector units compute.
 Watts power_of_stream(const KernelDescription& kernel, const GpuSpec& gpu);

@@ -10,11 +10,13 @@ namespace {
 StudyOutcome reproduce_dlrm(const StudyInput& input, const PublishedFigures& published,
                             const StudyProgress& progress) {
   DlrmStepsPart steps;
+  NetworksPart networks;
   RanksPart ranks;
   ChoicePart choice;
   BesidePart beside;
   SimulationJobs jobs;
   steps.plan(jobs);
+  networks.plan(jobs);
   ranks.plan(jobs);
   choice.plan(jobs);
   beside.plan(jobs);
@@ -23,6 +25,7 @@ StudyOutcome reproduce_dlrm(const StudyInput& input, const PublishedFigures& pub
   outcome.report = {curve_section(published), lookup_section(published), exchange_section(published)};
   for (StudySection& section : steps.sections(published))
     outcome.report.push_back(std::move(section));
+  outcome.report.push_back(networks.section(published));
   outcome.report.push_back(ranks.section(published));
   for (StudySection& section : choice.sections(published))
     outcome.report.push_back(std::move(section));

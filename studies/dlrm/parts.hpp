@@ -46,6 +46,27 @@ class DlrmStepsPart {
   std::vector<Model> models_;
 };
 
+/// Steps of convolutional networks on one GPU, at three batches.
+class NetworksPart {
+ public:
+  NetworksPart();
+  void plan(SimulationJobs& jobs);
+  StudySection section(const PublishedFigures& published) const;
+
+ private:
+  struct Point {
+    std::int64_t images = 0;
+    double published_ms = 0;
+    Experiment step;
+    WholeStepTimes times;
+  };
+  struct Network {
+    std::string id, label;
+    std::vector<Point> points;
+  };
+  std::vector<Network> networks_;
+};
+
 /// Steps of four ranks with unlike loads, beside what a prediction without waits between ranks has.
 class RanksPart {
  public:

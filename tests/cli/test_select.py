@@ -52,7 +52,7 @@ class Select(ScratchTest):
         odd = [*CONVOLUTION, "--filter-w", 2]
         self.assert_one_line(c3sim("select", "convolution", "--gpu", "mi100", *odd), 4, r"kind 'fp16 3x2' was seen, only of: fp16 .*fp16 3x3")
         self.assert_one_line(c3sim("select", "gemm", "--gpu", "mi100", "-m", 8, "-n", 8, "-k", 8, "--dtype", "fp8"), 4, "'fp8' was seen, only of: bf16, fp16, fp32")
-        self.assert_one_line(c3sim("select", "convolution", "--gpu", "mi100", *CONVOLUTION, "--layout", "nhwc"), 2, "--layout: ")
+        self.assert_one_line(c3sim("select", "convolution", "--gpu", "mi100", *CONVOLUTION, "--layout", "nhwc"), 4, "only kernels of nchw convolutions were learned")
         self.assert_one_line(c3sim("select", "embedding_bag", "--gpu", "mi100", "-b", 1), 2, "^c3sim: ")
 
     def test_wrong_words_are_named(self):
@@ -60,6 +60,47 @@ class Select(ScratchTest):
         self.assert_one_line(c3sim("select", "gemm", "--gpu", "mi100", "-m", 0, "-n", 1, "-k", 1, "--dtype", "bf16"), 2, "^c3sim: -m: ")
         self.assert_one_line(c3sim("select", "gemm", "-m", 1, "-n", 1, "-k", 1, "--dtype", "bf16"), 2, "--gpu is required")
         self.assert_one_line(c3sim("select", "gemm", "--gpu", "mi100", "--top", 0), 2, "--top")
+
+    def in_file(self, *arguments, code=0):
+        done = c3sim("select", SOURCE / "configs/experiments/images/vgg16_mi100.toml", *arguments, "--json")
+        self.assertEqual(done.returncode, code, done.stderr)
+        return json.loads(done.stdout)
+
+    def test_an_experiment_is_a_row_for_each_distinct_convolution_and_product(self):
+        # VGG-16: 13 convolutions of 9 shapes, whose first makes no gradient of its input; three linear layers, three products each.
+        found = self.in_file()
+        convolutions = [row for row in found["rows"] if row["op"] == "convolution"]
+        products = [row for row in found["rows"] if row["op"] == "gemm"]
+        self.assertEqual((len(convolutions), sum(row["calls"] for row in convolutions)), (9 + 8 + 9, 13 + 12 + 13))
+        self.assertEqual((len(products), sum(row["calls"] for row in products)), (9, 9))
+        self.assertEqual((found["experiment"], found["not_learned"]), ("vgg16_mi100", []))
+        third = next(row for row in convolutions if row["first"] == "conv3_2.forward")
+        alone = rows("convolution", "--gpu", "mi100", "-b", 32, "--channels", 256, "--filters", 256, "--height", 56, "--filter-h", 3,
+                     "--pad-h", 1, "--dtype", "fp32")[0]
+        self.assertEqual((third["calls"], third["kernels"]), (2, alone["kernels"]))
+
+    def test_shapes_of_an_experiment_that_were_not_learned_are_listed_with_the_reason(self):
+        found = self.in_file("--set", "image_network.layout=nhwc")
+        self.assertEqual({row["op"] for row in found["rows"]}, {"gemm"})
+        self.assertEqual(len(found["not_learned"]), 26)
+        self.assertIn("nchw", found["not_learned"][0]["why"])
+        nothing = self.in_file("--gpu", "h100-sxm", code=4)
+        self.assertEqual((nothing["rows"], len(nothing["not_learned"])), ([], 35))
+        self.assertIn("no choices of MIOpen were learned for h100-sxm", nothing["not_learned"][0]["why"])
+
+    def test_an_experiment_is_asked_of_any_gpu_and_printed_as_tables(self):
+        file = SOURCE / "configs/experiments/images/vgg16_mi100.toml"
+        done = c3sim("select", file, "--gpu", "mi210,mi300x", "--top", 1)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(done.stdout.count("conv3_2.forward"), 2)
+        self.assertRegex(done.stdout, r"(?m)^convolution\n\ngpu +first +calls +shape +rank +solver +probability +learned on$")
+        self.assertRegex(done.stdout, r"(?m)^gemm\n\ngpu +first +calls +shape +rank +tile_m ")
+
+    def test_an_experiment_has_its_own_shapes(self):
+        file = SOURCE / "configs/experiments/images/vgg16_mi100.toml"
+        self.assert_one_line(c3sim("select", file, "-m", 64), 2, "^c3sim: -m: cannot be given with an experiment")
+        self.assert_one_line(c3sim("select", "gemm", "--gpu", "mi100", "-m", 1, "-n", 1, "-k", 1, "--dtype", "bf16", "--set", "a=1"), 2, "--set: only with an experiment")
+        self.assertEqual(c3sim("select", "missing.toml").returncode, 3)
 
     def test_damaged_weights_are_refused(self):
         weights = gzip.decompress((SOURCE / "configs/selection/rocblas.csv.gz").read_bytes()).replace(b"cdna1,features,,", b"cdna1,features,,9")

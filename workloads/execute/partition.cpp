@@ -76,7 +76,8 @@ std::vector<CuRange> cu_ranges(const Experiment& experiment, const Strategy& str
   std::vector<CuRange> ranges(program.streams.size());
   int reserved = 0;
   for (std::size_t i = 0; i < ranges.size(); ++i) {
-    const int own = per_xcd(choice[i], gpu, strategy.name, (program.streams[i] + ".cus").c_str());
+    const int own =
+        choice.empty() ? 0 : per_xcd(choice[i], gpu, strategy.name, (program.streams[i] + ".cus").c_str());
     ranges[i] = {reserved, reserved + own};
     reserved += own;
   }
@@ -87,7 +88,7 @@ std::vector<CuRange> cu_ranges(const Experiment& experiment, const Strategy& str
   for (std::size_t i = 0; i < ranges.size(); ++i) {
     const std::string& stream = program.streams[i];
     const StreamPolicy policy = policy_of(strategy, stream);
-    if (choice[i] == 0) ranges[i] = {reserved, gpu.compute.cus_per_xcd};
+    if (ranges[i].size() == 0) ranges[i] = {reserved, gpu.compute.cus_per_xcd};
     ranges[i].end -= per_xcd(policy.reserve_cus, gpu, strategy.name, (stream + ".reserve_cus").c_str());
     if (uses_cus(program, i, policy) && ranges[i].size() < 1) {
       throw InfeasibleError(fmt::format("strategy '{}' leaves no CU of {} for stream '{}'", strategy.name,

@@ -14,9 +14,9 @@ using CuChoice = std::vector<int>;
 /// granule within each range. A strategy without sweep has exactly one.
 std::vector<CuChoice> cu_choices(const Experiment& experiment, const Strategy& strategy);
 
-/// Reserved CUs come first in each XCD, stream after stream; the others share the rest, less what each leaves
-/// unused. \throws InfeasibleError when a mask is not a multiple of the granule, more CUs are reserved than
-/// there are, or a stream that needs CUs gets none.
+/// An empty \p choice reserves none. Reserved CUs come first in each XCD, stream after stream; the others share
+/// the rest, less what each leaves unused. \throws InfeasibleError when a mask is not a multiple of the
+/// granule, more CUs are reserved than there are, or a stream that needs CUs gets none.
 std::vector<CuRange> cu_ranges(const Experiment& experiment, const Strategy& strategy, const CuChoice& choice);
 
 /// \returns the strategy's word on a stream, or the defaults.

@@ -52,6 +52,7 @@ class Run {
         cluster_(simulation_, spec_,
                  cluster_setup(experiment, strategy, setup.isolation, setup.seed, std::move(classes),
                                std::move(schedules))),
+        shares_(kernel_shares(experiment, spec_, strategy, setup.cus)),
         order_(enqueue_order(program_, strategy)),
         contexts_(make_contexts()),
         calls_(
@@ -117,16 +118,14 @@ class Run {
   }
 
  private:
-  std::vector<StreamContext> make_contexts() const {
-    const std::size_t streams = program_.streams.size();
-    const CuChoice choice = setup_.cus.empty() ? CuChoice(streams, 0) : setup_.cus;
-    std::vector<CuRange> ranges = cu_ranges(experiment_, strategy_, choice);
+  std::vector<StreamContext> make_contexts() {
+    std::vector<CuRange> ranges = cu_ranges(experiment_, strategy_, setup_.cus);
     // A private copy of the CUs needs no mask, and an isolated run has the whole GPU.
     if (setup_.isolation.has(SharedResource::cus)) {
       std::ranges::fill(ranges, CuRange{0, experiment_.cluster.gpu.compute.cus_per_xcd});
     }
     std::vector<StreamContext> contexts;
-    for (std::size_t i = 0; i < streams; ++i) {
+    for (std::size_t i = 0; i < ranges.size(); ++i) {
       const auto position = std::ranges::find(order_, i) - order_.begin();
       contexts.push_back({.program = &program_,
                           .measure = &experiment_.measure,
@@ -134,6 +133,7 @@ class Run {
                           .order = static_cast<int>(position),
                           .policy = policy_of(strategy_, program_.streams[i]),
                           .range = ranges[i],
+                          .share = shares_[i] ? &*shares_[i] : nullptr,
                           .filter = filter_of(i)});
     }
     return contexts;
@@ -264,6 +264,7 @@ class Run {
     result.time = std::max(result.kernels.end, result.collectives.end) + host_join(result.streams);
     if (strategy_.hbm_arbitration)
       result.notes.push_back(fmt::format("HBM arbitration {}", name_of(*strategy_.hbm_arbitration)));
+    std::ranges::copy(notes_of(shares_, program_.streams), std::back_inserter(result.notes));
     std::ranges::copy(calls_.notes(), std::back_inserter(result.notes));
     for (int place = 0; place < cluster_.simulated_ranks(); ++place) {
       for (std::size_t stream = 0; stream < contexts_.size(); ++stream)
@@ -342,8 +343,9 @@ class Run {
   Simulation simulation_;
   const ClusterSpec spec_;
   Cluster cluster_;
-  std::vector<std::size_t> order_;        ///< streams as enqueued
-  std::optional<AddressPlan> addresses_;  ///< at MemoryGrain::channels
+  std::vector<std::optional<KernelShare>> shares_;  ///< by stream; absent: kernels tuned for the whole GPU
+  std::vector<std::size_t> order_;                  ///< streams as enqueued
+  std::optional<AddressPlan> addresses_;            ///< at MemoryGrain::channels
   std::vector<StreamContext> contexts_;
   CallRuns calls_;
   MessageRuns messages_;

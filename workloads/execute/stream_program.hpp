@@ -16,6 +16,7 @@
 #include "workloads/execute/host_copies.hpp"
 #include "workloads/execute/host_threads.hpp"
 #include "workloads/execute/kernel_replay.hpp"
+#include "workloads/execute/kernel_share.hpp"
 #include "workloads/execute/message_runs.hpp"
 #include "workloads/execute/operation_filter.hpp"
 #include "workloads/execute/run_result.hpp"
@@ -32,13 +33,14 @@ struct StreamContext {
   int order = 0;  ///< position in which the strategy enqueues it
   StreamPolicy policy;
   CuRange range;
+  KernelShare* share = nullptr;  ///< for which its products are tuned; null: the whole GPU
   OperationFilter filter = OperationFilter::all;
   const CallRuns* calls = nullptr;
   MessageRuns* messages = nullptr;
   const Fusions* fusions = nullptr;
   TimedCalls* timed_calls = nullptr;
   const HostCopies* host_copies = nullptr;
-  KernelReplay* replay = nullptr;  ///< where kernels may be replayed
+  KernelReplay* replay = nullptr;    ///< where kernels may be replayed
   AddressPlan* addresses = nullptr;  ///< at MemoryGrain::channels
 
   bool has(OperationFilter operations) const { return filter == OperationFilter::all || filter == operations; }

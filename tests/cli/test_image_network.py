@@ -1,0 +1,82 @@
+"""[image_network]: training steps and inference of convolutional networks."""
+
+import json
+import re
+import unittest
+
+from command import SOURCE, ScratchTest, c3sim
+
+EXPERIMENTS = SOURCE / "configs/experiments/images"
+PARAMETERS = {"resnet-50": "25,557,032", "inception-v3": "27,161,264", "vgg-16": "138,357,544",
+              "lenet-5": "61,706", "deep-speech-2-front": "251,104"}
+STEP = """
+schema = 1
+system = "mi100-4"
+[image_network]
+use   = "lenet-5"
+batch = 8
+dtype = "fp16"
+[strategy.step]
+"""
+
+
+class ImageNetwork(ScratchTest):
+    def run_step(self, name, *sets):
+        sets = [part for one in sets for part in ("--set", one)]
+        done = c3sim("run", EXPERIMENTS / f"{name}.toml", *sets, "--json", "-o", self.folder / "step.h5")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stderr, json.loads(done.stdout)["strategies"][0]
+
+    def test_every_network_trains_and_says_its_parameters(self):
+        for network, parameters in PARAMETERS.items():
+            with self.subTest(network=network):
+                note, step = self.run_step("resnet50_mi250x", f"image_network.use={network}")
+                self.assertIn(f"{network} has {parameters} parameters", note)
+                self.assertGreater(step["collective"]["alone_us"], 0)
+
+    def test_inference_takes_less_than_half_of_a_step_and_sums_nothing(self):
+        _, step = self.run_step("resnet50_mi250x")
+        _, inference = self.run_step("resnet50_mi250x", "image_network.pass=inference")
+        self.assertLess(inference["time_us"], 0.5 * step["time_us"])
+        self.assertEqual(inference["kernel"]["together_us"], inference["time_us"])
+
+    def test_buckets_hide_most_of_the_sums_and_one_bucket_none(self):
+        _, buckets = self.run_step("vgg16_mi100")
+        _, one = self.run_step("vgg16_mi100", 'image_network.bucket="1 GiB"')
+        self.assertGreater(buckets["share_of_ideal"], 0.7)
+        self.assertLess(one["share_of_ideal"], 0.1)
+        self.assertGreater(one["time_us"], 1.05 * buckets["time_us"])
+
+    def test_a_batch_that_does_not_fit_is_noted(self):
+        note, _ = self.run_step("vgg16_mi100", "image_network.batch=512")
+        self.assertRegex(note, r"a GPU holds [0-9.]+ of 34.3 GB: more than it has; take a smaller batch")
+
+    def test_what_a_gpu_holds_is_known_without_a_run(self):
+        done = c3sim("memory", EXPERIMENTS / "vgg16_mi100.toml", "--json")
+        held = json.loads(done.stdout)
+        (ranks,) = held["classes"]
+        self.assertTrue(held["fits"])
+        self.assertEqual([moment["name"] for moment in ranks["moments"]], ["forward", "backward", "optimizer"])
+        self.assertEqual(ranks["moments"][0]["by_class"]["weights"], 4 * 138_357_544)
+        self.assertIn(f"a GPU holds {ranks['needed_bytes'] / 1e9:.3g} of 34.3 GB", done.stderr)
+        much = c3sim("memory", EXPERIMENTS / "vgg16_mi100.toml", "--set", "image_network.batch=512")
+        self.assertEqual(much.returncode, 4, much.stderr)
+        self.assertIn("does not fit", much.stdout)
+
+    def test_what_is_wrong_is_refused_at_its_place(self):
+        for text, message in {
+                STEP.replace("lenet-5", "lenet-4"): r"image_network\.use: unknown name 'lenet-4'; did you mean 'lenet-5'",
+                STEP.replace("fp16", "fp8"): r"image_network\.dtype: must be bf16, fp16 or fp32",
+                STEP.replace("batch = 8", "batch = 0"): r"image_network\.batch: ",
+                STEP.replace("batch", "bach"): r"image_network\.bach: unknown key; did you mean 'batch'|image_network\.batch",
+                STEP + '[[stream]]\nname = "a"\nrun = []\n': r"image_network: cannot be combined with"}.items():
+            with self.subTest(message=message):
+                (self.folder / "step.toml").write_text(text)
+                done = c3sim("config", "check", self.folder / "step.toml")
+                self.assertEqual(done.returncode, 3, done.stdout)
+                self.assertRegex(done.stderr, r"step\.toml:\d+:\d+: ")
+                self.assertTrue(re.search(message, done.stderr), done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

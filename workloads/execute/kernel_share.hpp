@@ -1,0 +1,49 @@
+#pragma once
+/// Matrix products whose kernels are tuned for what a stream has of the GPU beside the others (GOLDYLOC, arXiv
+/// 2409.02227).
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gpu/kernel_time.hpp"
+#include "gpu/kernels/gemm/gemm_plan.hpp"
+#include "workloads/execute/partition.hpp"
+#include "workloads/experiment.hpp"
+
+namespace c3::inline workloads {
+
+/// What \p stream has of a GPU while all others run: the CUs of its mask, less one for each channel of the
+/// largest collective of every other stream on them, divided by the number of streams with kernels there; and
+/// as much of the caches. Under a serial strategy, its mask. At least one CU.
+/// Wrong when: streams take turns; work groups find room beside a channel on its CU; or the bytes of a
+/// collective push operands out of a cache.
+KernelSlice share_of(const Experiment& experiment, const Strategy& strategy, const std::vector<CuRange>& ranges,
+                     std::size_t stream);
+
+/// The kernels of one stream, of whose products each is the fastest on \p slice. Other kernels are as always.
+class KernelShare {
+ public:
+  KernelShare(const GpuSpec& gpu, const KernelSlice& slice) : gpu_(gpu), slice_(slice) {}
+
+  const KernelSlice& slice() const { return slice_; }
+  /// As describe(). \throws InfeasibleError
+  KernelDescription describe_tuned(std::string name, const Operator& op);
+
+ private:
+  const GpuSpec& gpu_;
+  KernelSlice slice_;
+  std::vector<std::pair<GemmShape, GemmPlan>> plans_;  ///< of products so far
+};
+
+/// By stream; absent where the strategy has KernelSelection::alone, or the stream has the whole GPU. \p
+/// cluster, on which the strategy runs, must outlive them. \throws as cu_ranges
+std::vector<std::optional<KernelShare>> kernel_shares(const Experiment& experiment, const ClusterSpec& cluster,
+                                                      const Strategy& strategy, const CuChoice& choice);
+
+/// "GEMMs of 'compute' tuned for 248 CUs" and likewise, by the names of \p streams.
+std::vector<std::string> notes_of(const std::vector<std::optional<KernelShare>>& shares,
+                                  const std::vector<std::string>& streams);
+
+}  // namespace c3::workloads

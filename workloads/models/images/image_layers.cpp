@@ -1,0 +1,194 @@
+#include "workloads/models/images/image_layers.hpp"
+
+#include <numeric>
+#include <utility>
+
+#include "gpu/kernels/gemm/gemm_shape.hpp"
+#include "gpu/kernels/vector/vector_shape.hpp"
+
+namespace c3::inline workloads {
+namespace {
+
+constexpr Bytes kPoolIndex{8};  // PyTorch's max_pool2d keeps an int64 for each element
+constexpr Bytes kMask{1};       // of dropout
+
+/// An elementwise kernel over \p elements, as rows that it does not know.
+VectorShape over(VectorOp op, std::int64_t elements, DType dtype, Pass pass = Pass::forward) {
+  constexpr std::int64_t kRow = 1024;
+  return {.chain = op, .rows = (elements + kRow - 1) / kRow, .cols = kRow, .dtype = dtype, .pass = pass};
+}
+
+std::int64_t windows_along(std::int64_t size, std::int64_t window, std::int64_t stride, std::int64_t pad) {
+  return (size + 2 * pad - window) / stride + 1;
+}
+
+}  // namespace
+
+ImageLayer& ImageLayers::begin(std::string name) {
+  return layers_.emplace_back(ImageLayer{.name = std::move(name)});
+}
+
+void ImageLayers::forward(std::string_view name, const Operator& op) {
+  ImageLayer& layer = layers_.back();
+  layer.forward.push_back({layer.name + "." + std::string(name), op});
+}
+
+void ImageLayers::backward(std::string_view name, const Operator& op) {
+  ImageLayer& layer = layers_.back();
+  if (batch_.trains()) layer.backward.push_back({layer.name + "." + std::string(name), op});
+}
+
+void ImageLayers::keep(const FeatureMap& map, Bytes each) {
+  if (batch_.trains()) layers_.back().kept += static_cast<double>(all(map)) * each;
+}
+
+// Its gradient is a sum over rows and images.
+void ImageLayers::bias(std::int64_t channels) {
+  layers_.back().parameters += channels;
+  forward("bias", over(VectorOp::add_scalar, all(here_), batch_.dtype));
+  backward(
+      "bias",
+      VectorShape{
+          .chain = VectorOp::reduce, .rows = channels, .cols = all(here_) / channels, .dtype = batch_.dtype});
+}
+
+void ImageLayers::convolution(std::string name, const Filters& filters) {
+  const bool is_first = layers_.empty();
+  ImageLayer& layer = begin(std::move(name));
+  ConvolutionShape shape{.batch = batch_.images,
+                         .channels = here_.channels,
+                         .filters = filters.count,
+                         .image = here_.size,
+                         .filter = filters.size,
+                         .pad = filters.pad,
+                         .stride = filters.stride,
+                         .dtype = batch_.dtype,
+                         .layout = batch_.layout};
+  layer.parameters = here_.channels * filters.count * filters.size.h * filters.size.w;
+  layer.multiplications = direct_multiplications(shape) / static_cast<double>(batch_.images);
+  forward("forward", shape);
+  here_ = {filters.count, output_extent(shape)};
+  if (filters.bias) bias(filters.count);
+  for (const ConvolutionPass pass : {ConvolutionPass::data, ConvolutionPass::weight}) {
+    if (is_first && pass == ConvolutionPass::data) continue;
+    shape.pass = pass;
+    backward(name_of(pass), shape);
+  }
+  keep(here_, element_size(batch_.dtype));
+  layers_.back().output = here_;
+}
+
+void ImageLayers::batch_norm(std::string name) {
+  ImageLayer& layer = begin(std::move(name));
+  layer.parameters = 2 * here_.channels;
+  const auto sums = [&](std::int64_t tensors) {
+    return VectorShape{.chain = VectorOp::reduce,
+                       .rows = here_.channels,
+                       .cols = tensors * all(here_) / here_.channels,
+                       .dtype = batch_.dtype};
+  };
+  if (batch_.trains()) forward("statistics", sums(1));
+  forward("normalise", over(VectorOp::mul_scalar, all(here_), batch_.dtype));
+  backward("sums", sums(2));
+  backward("gradient", over(VectorOp::mul, all(here_), batch_.dtype));
+  keep(here_, element_size(batch_.dtype));
+  layers_.back().output = here_;
+}
+
+void ImageLayers::relu(std::string name) {
+  begin(std::move(name));
+  forward("forward", over(VectorOp::relu, all(here_), batch_.dtype));
+  backward("backward", over(VectorOp::relu, all(here_), batch_.dtype, Pass::backward));
+  layers_.back().output = here_;
+}
+
+void ImageLayers::pool(std::string name, Extent2 window, Extent2 stride, Extent2 pad, Windows windows) {
+  begin(std::move(name));
+  const FeatureMap input = here_;
+  here_.size = {windows_along(input.size.h, window.h, stride.h, pad.h),
+                windows_along(input.size.w, window.w, stride.w, pad.w)};
+  const VectorShape copy = over(VectorOp::copy, (all(input) + all(here_)) / 2, batch_.dtype);
+  forward("forward", copy);
+  backward("backward", copy);
+  keep(here_, element_size(batch_.dtype) + (windows == Windows::maxima ? kPoolIndex : Bytes{}));
+  layers_.back().output = here_;
+}
+
+void ImageLayers::max_pool(std::string name, Extent2 window, Extent2 stride, Extent2 pad) {
+  pool(std::move(name), window, stride, pad, Windows::maxima);
+}
+
+void ImageLayers::mean_pool(std::string name, Extent2 window, Extent2 stride, Extent2 pad) {
+  pool(std::move(name), window, stride, pad, Windows::means);
+}
+
+void ImageLayers::mean(std::string name) { mean_pool(std::move(name), here_.size, here_.size); }
+
+void ImageLayers::add(std::string name) {
+  begin(std::move(name));
+  const VectorShape sum = over(VectorOp::add, all(here_), batch_.dtype);
+  forward("forward", sum);
+  backward("gradients", sum);
+  layers_.back().output = here_;
+}
+
+void ImageLayers::concatenate(std::string name, const std::vector<FeatureMap>& branches,
+                              const FeatureMap& from) {
+  begin(std::move(name));
+  here_ = {0, branches.front().size};
+  for (const FeatureMap& branch : branches)
+    here_.channels += branch.channels;
+  forward("forward", over(VectorOp::copy, all(here_), batch_.dtype));
+  for (std::size_t i = 1; i < branches.size(); ++i)
+    backward("gradients", over(VectorOp::add, all(from), batch_.dtype));
+  keep(here_, element_size(batch_.dtype));
+  layers_.back().output = here_;
+}
+
+void ImageLayers::linear(std::string name, std::int64_t outputs) {
+  ImageLayer& layer = begin(std::move(name));
+  const std::int64_t inputs = here_.elements();
+  const GemmShape shape{.m = batch_.images, .n = outputs, .k = inputs, .dtype = batch_.dtype};
+  layer.parameters = inputs * outputs;
+  layer.multiplications = static_cast<double>(inputs * outputs);
+  forward("forward", shape);
+  here_ = {outputs, {1, 1}};
+  bias(outputs);
+  const auto [data, weight] = c3::backward(shape);
+  backward("data", data);
+  backward("weight", weight);
+  keep(here_, element_size(batch_.dtype));
+  layers_.back().output = here_;
+}
+
+void ImageLayers::dropout(std::string name) {
+  if (!batch_.trains()) return;
+  begin(std::move(name));
+  forward("forward", over(VectorOp::mul_scalar, all(here_), batch_.dtype));
+  backward("backward", over(VectorOp::relu, all(here_), batch_.dtype, Pass::backward));  // with its mask
+  keep(here_, element_size(batch_.dtype) + kMask);
+  layers_.back().output = here_;
+}
+
+void ImageLayers::softmax(std::string name) {
+  begin(std::move(name));
+  VectorShape shape{
+      .chain = VectorOp::softmax, .rows = batch_.images, .cols = here_.elements(), .dtype = batch_.dtype};
+  forward("forward", shape);
+  shape.pass = Pass::backward;
+  backward("backward", shape);
+  keep(here_, element_size(batch_.dtype));
+  layers_.back().output = here_;
+}
+
+std::int64_t parameters_of(const std::vector<ImageLayer>& layers) {
+  return std::accumulate(layers.begin(), layers.end(), std::int64_t{0},
+                         [](std::int64_t sum, const ImageLayer& layer) { return sum + layer.parameters; });
+}
+
+double multiplications_of(const std::vector<ImageLayer>& layers) {
+  return std::accumulate(layers.begin(), layers.end(), 0.0,
+                         [](double sum, const ImageLayer& layer) { return sum + layer.multiplications; });
+}
+
+}  // namespace c3::workloads
