@@ -38,7 +38,7 @@ struct StreamContext {
   const Fusions* fusions = nullptr;
   TimedCalls* timed_calls = nullptr;
   const HostCopies* host_copies = nullptr;
-  KernelReplay* replay = nullptr;  ///< where kernels may be replayed
+  KernelReplay* replay = nullptr;    ///< where kernels may be replayed
   AddressPlan* addresses = nullptr;  ///< at MemoryGrain::channels
 
   bool has(OperationFilter operations) const { return filter == OperationFilter::all || filter == operations; }
@@ -106,7 +106,8 @@ class StreamProgram {
   std::optional<Seconds> end_;   ///< of the last kernel or collective
   Seconds awaited_;              ///< no date before this one for the next, by the lags of events
   ActivityId previous_ = kNoActivity;
-  ActivityId open_range_ = kNoActivity;  ///< in which it is
+  ActivityId open_range_ = kNoActivity;    ///< in which it is
+  std::span<const ChannelShares> places_;  ///< of what it runs now, at MemoryGrain::channels
   SideSpan kernels_, collectives_;
   std::vector<SideSpan> spans_;
   std::map<std::size_t, const CollectiveRun*> exchanges_;
