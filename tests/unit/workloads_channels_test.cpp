@@ -181,6 +181,31 @@ TEST_CASE("each phase of a call loads the channels of its own tensors") {
   CHECK(*std::ranges::max_element(shares[0].read) == near(1.0 / 32));
 }
 
+TEST_CASE("a call is late by the phases that camp, and by no others") {
+  // The first phase of an FFT streams; transposes and products of points are in one or two of 32 channels.
+  ConvolutionShape shape = kStage;
+  shape.filter = {5, 5};
+  shape.pad = {2, 2};
+  shape.image = {28, 28};
+  shape.solver = ConvolutionSolver::fft;
+  const auto time = [&](ChannelMapping mapping, MemoryGrain grain) {
+    WrittenExperiment written{.name = "convolution",
+                              .cluster = mi300x_like_cluster(),
+                              .streams = {{"compute", {{"conv", shape}}}},
+                              .strategies = {{.name = "default", .order = {}, .streams = {}}},
+                              .measure = {}};
+    written.cluster.gpu = load_gpu("mi100");
+    written.cluster.gpu.hbm.channels = {.count = 32, .row_cycle = {}, .mapping = mapping};
+    written.measure.kernel_grain = KernelGrain::fluid;
+    written.measure.memory_grain = grain;
+    return run(written).time;
+  };
+  const Seconds whole = time(ChannelMapping::random, MemoryGrain::whole);
+  CHECK(time(ChannelMapping::random, MemoryGrain::channels).value == near(whole.value, 1e-6));
+  CHECK(time(ChannelMapping::consecutive, MemoryGrain::channels) > 4.0 * whole);
+  CHECK(time(ChannelMapping::ipoly, MemoryGrain::channels) < 1.2 * whole);
+}
+
 TEST_CASE("tensors that camp are listed once, with what they reach with each mapping that the channels allow") {
   // Rows of A are 32 blocks apart, and a step of each is in one: 4 of 128 channels. C has rows of 128 B, two to
   // a block.
