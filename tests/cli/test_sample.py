@@ -179,7 +179,8 @@ class SampleLoop(ScratchTest):
         found = json.loads(self.loop("--whole", "--json").stdout)
         self.assertEqual((found["cycles"], found["whole_cycles"], found["instructions"]), (4000, 4000, 1000))
         self.assertLessEqual(found["evaluated_instructions"], 3)
-        self.assertEqual(found["loops"], [{"depth": 1, "count": 1000, "evaluated": found["evaluated_iterations"], "period": 1, "cycles": 4}])
+        self.assertEqual(found["loops"], [{"depth": 1, "count": 1000, "evaluated": found["evaluated_iterations"], "period": 1, "cycles": 4, "critical": ["register c"],
+                                           "critical_units": ["mac"]}])
         self.assertEqual(json.loads(self.loop("--set", "unit.mac.latency=7", "--json").stdout)["cycles"], 7000)
         self.assertIn("4000 cycles for 1000 instructions, exactly", self.loop().stdout)
 
