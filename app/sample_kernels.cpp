@@ -6,49 +6,19 @@
 
 #include "app/exit_code.hpp"
 #include "app/notes.hpp"
+#include "app/sample_inputs.hpp"
 #include "app/sample_output.hpp"
 #include "app/sample_request.hpp"
-#include "app/trace_files.hpp"
 #include "app/usage_error.hpp"
 #include "base/csv_line.hpp"
 #include "base/json.hpp"
 #include "files/temporary_file.hpp"
-#include "workloads/sampling/recorded/recorded_kernels.hpp"
 #include "workloads/sampling/trials.hpp"
 
 namespace c3::inline app {
 namespace {
 
 namespace fs = std::filesystem;
-
-bool is_table(const std::string& file) { return file.ends_with(".csv") || file.ends_with(".csv.gz"); }
-
-/// What is read, and what of it is to be said.
-struct Input {
-  Invocations invocations;
-  std::vector<std::string> notes;
-};
-
-Input read_traces_of(const SampleKernelsRequest& request) {
-  const TraceFiles files = read_traces(request.files, /*allow_missing=*/true);
-  if (files.ranks.empty()) throw UsageError("FILE: only CSV files and Kineto traces have durations of kernels");
-  RecordedKernels kernels = recorded_kernels(files.ranks);
-  Input input{.invocations = std::move(kernels.invocations), .notes = files.notes};
-  if (kernels.collectives > 0)
-    input.notes.push_back(fmt::format("{} kernels of collectives ({:.3f} ms) are left out", kernels.collectives,
-                                      kernels.collective_time.value * 1e3));
-  return input;
-}
-
-Input read_input(const SampleKernelsRequest& request) {
-  if (!is_table(request.files.front())) return read_traces_of(request);
-  if (request.files.size() > 1) throw UsageError("FILE: one table at a time; traces may be several");
-  InvocationTable table = read_invocations(request.files.front(), request.columns);
-  Input input{.invocations = std::move(table.invocations), .notes = {}};
-  if (table.unit_assumed)
-    input.notes.emplace_back("the column of times names no unit: microseconds are assumed (--unit)");
-  return input;
-}
 
 std::string samples_csv(const Invocations& invocations, const DrawnSample& sample) {
   std::string text = "invocation,weight,duration_us,cluster,name\n";
@@ -113,7 +83,7 @@ int compare_methods(const SampleKernelsRequest& request, const Invocations& invo
 int sample_kernels(const SampleKernelsRequest& request) {
   if (request.compare && !request.folder.empty())
     throw UsageError("-o: --compare chooses no kernels; it cannot be combined with -o");
-  Input input = read_input(request);
+  SampleInput input = read_sample_input(request);
   if (!request.quiet) print_notes(input.notes);
   if (input.invocations.total().value <= 0.0)
     throw UsageError(request.files.front() + ": has no kernel that takes time");

@@ -1,6 +1,9 @@
 #include <optional>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "app/exit_code.hpp"
 #include "app/sample_request.hpp"
@@ -26,6 +29,43 @@ struct LoopRuns {
   }
 };
 
+std::string name_of_part(const LoopProgram& program, const CriticalPart& part) {
+  switch (part.held_by) {
+    case HeldBy::register_:
+      return "register " + program.registers[part.number];
+    case HeldBy::unit:
+      return "unit " + program.machine.units[part.number].name;
+    case HeldBy::issue:
+      break;
+  }
+  return "issue";
+}
+
+std::vector<std::string> critical_units(const LoopProgram& program, const LoopCycle& loop) {
+  std::vector<std::string> names;
+  for (const std::uint32_t unit : loop.critical_units)
+    names.push_back(program.machine.units[unit].name);
+  return names;
+}
+
+std::vector<std::string> critical_parts(const LoopProgram& program, const LoopCycle& loop) {
+  std::vector<std::string> names;
+  for (const CriticalPart& part : loop.critical)
+    names.push_back(name_of_part(program, part));
+  return names;
+}
+
+/// "issue through load, array"; a unit alone goes through itself.
+std::string circuit_text(const LoopProgram& program, const LoopCycle& loop) {
+  const std::vector<std::string> parts = critical_parts(program, loop), units = critical_units(program, loop);
+  if (parts.empty()) return "-";
+  const bool is_unit = loop.critical.size() == 1 && loop.critical.front().held_by == HeldBy::unit;
+  return fmt::format("{}{}", fmt::join(parts, ", "),
+                     units.empty() || (is_unit && units.size() == 1)
+                         ? std::string()
+                         : fmt::format(" through {}", fmt::join(units, ", ")));
+}
+
 std::string text_of(const LoopRuns& runs) {
   const LoopTime& closed = runs.closed;
   std::string text = fmt::format(
@@ -33,12 +73,13 @@ std::string text_of(const LoopRuns& runs) {
       "iterations\n\n",
       runs.request.file, closed.cycles, runs.program.instructions(), closed.instructions, closed.iterations,
       runs.program.iterations());
-  TextTable loops({"loop", "iterations", "run", "repeats after", "cycles each time"});
+  TextTable loops({"loop", "iterations", "run", "repeats after", "cycles each time", "critical circuit"});
   for (const LoopCycle& loop : closed.loops) {
     if (loop.depth == 0) continue;  // the program itself, once
     const bool repeats = loop.period > 0;
     loops.add({std::to_string(loop.depth), std::to_string(loop.count), std::to_string(loop.evaluated),
-               repeats ? std::to_string(loop.period) : "-", repeats ? std::to_string(loop.cycles) : "-"});
+               repeats ? std::to_string(loop.period) : "-", repeats ? std::to_string(loop.cycles) : "-",
+               circuit_text(runs.program, loop)});
   }
   TextTable units({"unit", "busy"});
   for (std::size_t unit = 0; unit < runs.program.machine.units.size(); ++unit)
@@ -56,7 +97,9 @@ std::string json_of(const LoopRuns& runs) {
                        {"count", loop.count},
                        {"evaluated", loop.evaluated},
                        {"period", loop.period},
-                       {"cycles", loop.cycles}});
+                       {"cycles", loop.cycles},
+                       {"critical", critical_parts(runs.program, loop)},
+                       {"critical_units", critical_units(runs.program, loop)}});
   for (std::size_t unit = 0; unit < runs.program.machine.units.size(); ++unit)
     units.push_back({{"unit", runs.program.machine.units[unit].name}, {"busy", runs.busy(unit)}});
   Json json{{"schema_version", kJsonSchemaVersion},

@@ -11,7 +11,8 @@
 namespace c3::inline app {
 
 struct SampleKernelsRequest {
-  std::vector<std::string> files;  ///< one CSV file, or traces
+  std::vector<std::string> files;  ///< one CSV file, one HDF5 file (a result, or an imported run), or traces
+  std::string strategy;            ///< of a result; empty: its first
   std::string method = "stem";
   SampleRequest sample;
   std::uint64_t seed = 0;

@@ -114,6 +114,7 @@ class RunOutput : public StudyRecorder {
                      const std::string& shortened) override {
     OpenStrategy& open = open_.try_emplace(strategy.name, file_, strategy.name).first->second;
     if (!shortened.empty()) shortened_ = shortened;
+    open.timeline.add_buffers(recorded);
     if (!traces_.empty()) {
       open.trace = traces_.at(index_of(strategy.name)).get();
       open.trace->begin(recorded, shortened);

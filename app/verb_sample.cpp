@@ -33,8 +33,12 @@ void add_column_options(Command& verb, TimedColumns& columns, const std::string&
 void add_kernels(Command& sample, Command& app, VerbAction& action) {
   const auto request = std::make_shared<SampleKernelsRequest>();
   Command& verb = sample.add_command("kernels", "Choose kernels that stand for a whole table or trace");
-  verb.add_option("FILE", request->files, "A CSV file of names and durations (also .csv.gz), or Kineto traces")
+  verb.add_option("FILE", request->files,
+                  "A CSV file of names and durations (also .csv.gz), Kineto traces, a result of c3sim run "
+                  "(.h5) or the program.h5 of c3sim import")
       .required();
+  verb.add_option("--strategy", request->strategy, "Of a result: which strategy's kernels (default: the first)")
+      .type_name("NAME");
   verb.add_option("--method", request->method, "How kernels are chosen").one_of(method_names()).show_default();
   verb.add_option("--error", request->sample.error,
                   "Largest error of the whole time that is allowed, as a share")
@@ -64,6 +68,7 @@ void add_kernels(Command& sample, Command& app, VerbAction& action) {
                   "\nExamples:\n"
                   "  c3sim sample kernels durations.csv --method stem --error 0.05 --confidence 0.95\n"
                   "  c3sim sample kernels traces/ --method allegro -o out/reduced\n"
+                  "  c3sim sample kernels out/job.h5 --strategy prioritized --compare\n"
                   "  c3sim sample kernels durations.csv --compare --seeds 200");
   verb.when_parsed([&app, &action, request] {
     request->quiet = app.was_given("--quiet");
@@ -106,7 +111,8 @@ void add_epoch(Command& sample, VerbAction& action) {
   const auto request = std::make_shared<SampleEpochRequest>();
   Command& verb =
       sample.add_command("epoch", "Estimate an epoch of sequences of many lengths from a few steps");
-  verb.add_option("FILE", request->file, "An experiment with [training] or [recurrent], and [workload.lengths] (TOML)")
+  verb.add_option("FILE", request->file,
+                  "An experiment with [training] or [recurrent], and [workload.lengths] (TOML)")
       .required();
   verb.add_option("--set", request->sets, "Override a key: a.b=value sets, +a.b=value adds, ~a.b deletes")
       .repeated()

@@ -6,9 +6,11 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "engine/units.hpp"
 #include "gpu/call_costs.hpp"
+#include "gpu/channels/footprint.hpp"
 #include "gpu/spec.hpp"
 #include "gpu/waves.hpp"
 
@@ -60,6 +62,17 @@ class TrafficModel {
   virtual Traffic per_work_group(const CacheState& state) const = 0;
 };
 
+/// A kernel that a call launches before or after its main one, and that computes next to nothing: it clears,
+/// transposes or transforms tensors. Simulated as one flow, which takes `time` where nothing is beside it.
+/// Wrong when: such kernels alternate with main ones, image by image; here all of a phase run together.
+struct KernelPhase {
+  std::string name;  ///< "transpose of images"
+  Bytes read, written;
+  double hbm_share = 1.0;  ///< as KernelDescription's
+  Seconds time;            ///< alone, launch apart
+  std::vector<TouchedTensor> touches = {};
+};
+
 struct KernelDescription {
   std::string name;
   std::int64_t work_groups = 1;      ///< one output tile each
@@ -72,9 +85,11 @@ struct KernelDescription {
   Seconds least_time;
   std::int64_t split = 1;  ///< parts of K whose results a second kernel adds up
   Seconds overhead;  ///< of the kernel, with hardly anything running: unequal last work groups, a second kernel
-  Hertz clock;       ///< core clock while this kernel runs, before its GPU's governor
-  Watts power;       ///< mean of a stream of it at `clock`; 0: not known
-  Joules energy;     ///< of the matrix products of one work group at `clock`
+  std::vector<KernelPhase> before = {}, after = {};  ///< in the order in which they run
+  std::vector<TouchedTensor> touches = {};           ///< where that is stated: of convolutions
+  Hertz clock;          ///< core clock while this kernel runs, before its GPU's governor
+  Watts power;          ///< mean of a stream of it at `clock`; 0: not known
+  Joules energy;        ///< of the matrix products of one work group at `clock`
   double prologue = 0;  ///< share of its loads that a work group must have before it computes, 0..1
   /// How well a work group hides the shorter of its arithmetic and its HBM loads behind the longer: exponent of
   /// a norm, >= 1 (1: one after the other; infinite: wholly).

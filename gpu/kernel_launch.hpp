@@ -2,10 +2,12 @@
 /// How a kernel is launched: where, in which queue, and how finely it is simulated.
 
 #include <cstdint>
+#include <span>
 
 #include "base/enum_names.hpp"
 #include "engine/observer.hpp"
 #include "gpu/compute_units.hpp"
+#include "gpu/memory.hpp"
 #include "gpu/output_sink.hpp"
 
 namespace c3::inline gpu {
@@ -35,7 +37,10 @@ struct KernelLaunch {
   OutputSink* sink = nullptr;  ///< takes its stores, past the caches; not at grain fluid
   ActivityId parent = kNoActivity;  ///< activity that the kernel is a part of
   ActivityId* activity = nullptr;   ///< receives the kernel's activity when it starts
-  KernelTimes* times = nullptr;     ///< asked when it is submitted; not with a sink, nor at grain fluid
+  /// Where its bytes lie at memory_grain "channels": of each phase before, the main kernel, and each phase
+  /// after. Must outlive it. Empty: as its stream's were placed.
+  std::span<const ChannelShares> places = {};
+  KernelTimes* times = nullptr;  ///< asked when it is submitted; not with a sink, nor at grain fluid
 };
 
 }  // namespace c3::gpu

@@ -1,5 +1,8 @@
 #include "gpu/kernel_run.hpp"
 
+#include <algorithm>
+#include <memory>
+
 #include "gpu/clock/governor.hpp"
 #include "gpu/cohort_run.hpp"
 #include "gpu/fluid_run.hpp"
@@ -7,6 +10,8 @@
 
 namespace c3::inline gpu {
 namespace {
+
+constexpr int kWavesOfPhase = 8;  // 512 threads on a CU, as kernels of images have
 
 template <class Run>
 Task run_to_end(Gpu& gpu, Run& run, const KernelDescription& kernel, KernelLaunch launch) {
@@ -28,6 +33,68 @@ Task run_as_cohorts(Gpu& gpu, const KernelDescription& kernel, KernelLaunch laun
   co_await run_to_end(gpu, run, kernel, launch);
 }
 
+/// The same loads for every work group, whatever the caches hold.
+class MovedBytes final : public TrafficModel {
+ public:
+  explicit MovedBytes(Bytes bytes) : traffic_{.l2 = bytes, .llc = bytes, .hbm = bytes} {}
+  Traffic per_work_group(const CacheState&) const override { return traffic_; }
+
+ private:
+  Traffic traffic_;
+};
+
+/// A work group on each CU that the stream may use, with as many waves as hide what they wait for.
+KernelDescription kernel_of(const KernelPhase& phase, const GpuSpec& gpu, CuRange range) {
+  KernelDescription kernel;
+  kernel.name = phase.name;
+  kernel.work_groups = static_cast<std::int64_t>(range.size()) * gpu.compute.xcds;
+  const auto each = 1.0 / static_cast<double>(kernel.work_groups);
+  kernel.needs.waves = std::min(kWavesOfPhase, gpu.compute.wave_slots_per_cu);
+  kernel.clock = gpu.compute.boost_clock;
+  kernel.hbm_share = phase.hbm_share;
+  kernel.outstanding = std::min(each * std::max(phase.read, phase.written), gpu.compute.lds_per_cu);
+  kernel.output = each * phase.written;
+  kernel.traffic = std::make_shared<MovedBytes>(each * phase.read);
+  return kernel;
+}
+
+/// Tells memory where the bytes of each part of a call lie, as it begins.
+class CallPlaces {
+ public:
+  CallPlaces(Gpu& gpu, const KernelLaunch& launch) : gpu_(gpu), launch_(launch) {}
+
+  void begin_part() {
+    if (next_ < launch_.places.size()) gpu_.memory().place(launch_.stream, &launch_.places[next_]);
+    ++next_;
+  }
+
+ private:
+  Gpu& gpu_;
+  const KernelLaunch& launch_;
+  std::size_t next_ = 0;
+};
+
+ActivityId begin_part(Gpu& gpu, const std::string& name, const KernelLaunch& launch, ActivityId call) {
+  const ActivityId part = gpu.simulation().begin_activity(
+      {.name = name, .kind = ActivityKind::cohort, .gpu = gpu.rank(), .stream = launch.stream, .parent = call});
+  gpu.simulation().add_dependency(part, call, DependencyKind::launch);
+  return part;
+}
+
+Task run_phases(Gpu& gpu, const std::vector<KernelPhase>& phases, const KernelLaunch& launch, ActivityId call,
+                CallPlaces& places) {
+  KernelLaunch of_phase = launch;
+  of_phase.times = nullptr;
+  of_phase.sink = nullptr;
+  for (const KernelPhase& phase : phases) {
+    places.begin_part();
+    const ActivityId part = begin_part(gpu, phase.name, launch, call);
+    const KernelDescription kernel = kernel_of(phase, gpu.spec(), launch.range);
+    co_await run_as_flow(gpu, kernel, of_phase, part, phase.time);
+    gpu.simulation().end_activity(part);
+  }
+}
+
 }  // namespace
 
 Task run_kernel(Gpu& gpu, KernelDescription kernel, KernelLaunch launch) {
@@ -46,13 +113,20 @@ Task run_kernel(Gpu& gpu, KernelDescription kernel, KernelLaunch launch) {
   const Watts power = power_on(gpu.spec(), kernel.power, launch.range.size() * gpu.spec().compute.xcds);
   clock.enter(kernel.clock, power);
   gpu.work().begin(kernel.name);
+  CallPlaces places(gpu, launch);
+  co_await run_phases(gpu, kernel.before, launch, activity, places);
+  places.begin_part();
   std::optional<Seconds> known;
   if (launch.times != nullptr) known = launch.times->known(clock.speed_of_arithmetic());
   if (launch.grain == KernelGrain::fluid || known) {
-    co_await run_as_flow(gpu, kernel, launch, activity, known);
+    const bool has_phases = !kernel.before.empty() || !kernel.after.empty();
+    const ActivityId part = has_phases ? begin_part(gpu, kernel.name, launch, activity) : activity;
+    co_await run_as_flow(gpu, kernel, launch, part, known);
+    if (has_phases) simulation.end_activity(part);
   } else {
     co_await run_as_cohorts(gpu, kernel, launch, activity);
   }
+  co_await run_phases(gpu, kernel.after, launch, activity, places);
   if (kernel.overhead.value > 0.0) co_await simulation.sleep(kernel.overhead);
   gpu.work().end(kernel.name);
   clock.leave(kernel.clock, power);

@@ -15,6 +15,7 @@ namespace c3::inline gpu {
 /// and, when it has left its CUs, its stores. Bytes are fixed at dispatch, from the cache state found then.
 /// A kernel whose time is known (KernelLaunch::times) is one flow of that time with the bytes of all its work
 /// groups, and keeps its slots until its end.
+/// Phases of its call (KernelDescription::before, after) are flows of their own, of all its stream's CUs.
 /// Wrong when: work groups of a kernel differ (ragged tiles are padded), or synchronise with one another.
 Task run_kernel(Gpu& gpu, KernelDescription kernel, KernelLaunch launch);
 

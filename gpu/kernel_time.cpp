@@ -173,14 +173,24 @@ KernelTime time_alone(const KernelDescription& kernel, const GpuSpec& gpu, const
 
   const Seconds busy = std::max(overlapped(waves, hbm, kernel.overlap), caches);
   result.launch = launch_of(kernel, gpu, slice);
-  result.time = result.launch + busy + kernel.overhead;
+  Seconds phases{};
+  for (const std::vector<KernelPhase>* of : {&kernel.before, &kernel.after}) {
+    for (const KernelPhase& phase : *of) {
+      phases += phase.time;
+      result.hbm_read += phase.read;
+      result.hbm_write += phase.written;
+      result.l2 += phase.read + phase.written;
+    }
+  }
+  result.time = result.launch + busy + phases + kernel.overhead;
   const Seconds computing = kernel.compute_time * static_cast<double>(computed_in_turn(occupancy));
   if (caches >= hbm && caches >= waves) {
     result.bound = KernelBound::l2;
   } else if (hbm >= waves) {
     result.bound = KernelBound::hbm;
   }
-  if (std::max({computing, hbm, caches}) < 0.5 * result.time) result.bound = KernelBound::latency;
+  if (phases > busy) result.bound = KernelBound::hbm;
+  if (std::max({computing, hbm, caches, phases}) < 0.5 * result.time) result.bound = KernelBound::latency;
   return result;
 }
 

@@ -7,9 +7,13 @@
 #include <fmt/format.h>
 
 #include "base/json.hpp"
+#include "results/estimate_json.hpp"
+#include "results/picoseconds.hpp"
 #include "results/resource_steps.hpp"
 #include "results/schema.hpp"
 #include "results/step_tables.hpp"
+#include "results/study_cells.hpp"
+#include "results/study_reader.hpp"
 #include "results/text_table.hpp"
 
 namespace c3::inline results {
@@ -103,6 +107,8 @@ std::string power_text(const ResultReader& file, const std::string& strategy) {
 std::string strategy_text(const ResultReader& file, const std::string& strategy) {
   const auto time = makespan_of(file, strategy);
   auto text = fmt::format("\n{}: {:.2f} us\n ", strategy, static_cast<double>(time) / kMicrosecond);
+  if (const auto estimate = read_estimate(file, strategy))
+    text += " " + estimate_text(*estimate, seconds(time), unit_for(seconds(time))) + "\n ";
   for (const auto* table : kTables)
     text += fmt::format(" {} {},", table, file.rows(strategy, table));
   text.back() = '\n';
@@ -140,6 +146,7 @@ std::string overview_json(const ResultReader& file, const std::vector<std::strin
     const auto time = makespan_of(file, strategy);
     Json entry{
         {"strategy", strategy}, {"time_ps", time}, {"rows", Json::object()}, {"mean_use", Json::object()}};
+    entry["estimate"] = estimate_json(read_estimate(file, strategy));
     for (const auto* table : kTables)
       entry["rows"][table] = file.rows(strategy, table);
     for (const auto& [name, mean] : resource_use(file, strategy))

@@ -127,23 +127,11 @@ std::string level_note(const StudyConditions& conditions) {
 /// A bound so many times the time says nothing of it.
 constexpr double kBounded = 3.0;
 
-/// How times were found that were not simulated whole, and how far they may be off.
 std::string estimate_note(const StudyResult& study) {
   const TimeUnit unit = time_unit(study);
   std::string text;
-  for (const StrategyResult& its : study.strategies) {
-    if (!its.estimate) continue;
-    const std::string bound =
-        its.estimate->bound ? fmt::format(", within {:.2f}% at 95% confidence", 100.0 * *its.estimate->bound)
-                            : "";
-    const Seconds low = its.estimate->low, high = its.estimate->high;
-    const std::string range =
-        high > kBounded * its.time
-            ? fmt::format("{} or more, by loads that differ too much for an upper bound", unit.format(low))
-            : fmt::format("{} to {}", unit.format(low), unit.format(high));
-    text += fmt::format("{}: estimate by {}{}, {}, {:.3g}% simulated\n", its.name, its.estimate->method, bound,
-                        range, 100.0 * its.estimate->simulated);
-  }
+  for (const StrategyResult& its : study.strategies)
+    if (its.estimate) text += fmt::format("{}: {}\n", its.name, estimate_text(*its.estimate, its.time, unit));
   return text;
 }
 
@@ -159,6 +147,18 @@ std::string time_notes(const StudyResult& study) {
 }
 
 }  // namespace
+
+std::string estimate_text(const Estimate& estimate, Seconds time, const TimeUnit& unit) {
+  const std::string bound =
+      estimate.bound ? fmt::format(", within {:.2f}% at 95% confidence", 100.0 * *estimate.bound) : "";
+  const std::string range =
+      estimate.high > kBounded * time
+          ? fmt::format("{} or more, by loads that differ too much for an upper bound",
+                        unit.format(estimate.low))
+          : fmt::format("{} to {}", unit.format(estimate.low), unit.format(estimate.high));
+  return fmt::format("estimate by {}{}, {}, {:.3g}% simulated", estimate.method, bound, range,
+                     100.0 * estimate.simulated);
+}
 
 StudyCells time_cells(const StudyResult& study) {
   const auto unit = time_unit(study);

@@ -19,6 +19,8 @@ StudyCells loss_cells(const StudyResult& study);
 StudyCells stream_cells(const StudyResult& study);
 /// Where the time of each class of ranks goes; no rows unless ranks have names.
 StudyCells rank_cells(const StudyResult& study);
+/// How \p time was found that was not simulated whole, how far it may be off, and how much was simulated.
+std::string estimate_text(const Estimate& estimate, Seconds time, const TimeUnit& unit);
 /// "8 seeds x 50 draws"
 std::string repetitions_text(const StudyConditions& conditions);
 /// The modelling choices that move results and that no vendor documents.

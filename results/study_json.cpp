@@ -1,4 +1,5 @@
 #include "results/study_json.hpp"
+#include "results/estimate_json.hpp"
 
 #include "base/json.hpp"
 #include "results/recommendation.hpp"
@@ -90,15 +91,6 @@ Json step_json(const std::optional<StepResult>& step) {
           {"memory", memory_json(step->facts)},
           {"model_flops", step->facts.model_flops.value},
           {"hardware_flops", step->facts.hardware_flops.value}};
-}
-
-Json estimate_json(const std::optional<Estimate>& estimate) {
-  if (!estimate) return nullptr;
-  return {{"low_us", us(estimate->low)},
-          {"high_us", us(estimate->high)},
-          {"method", estimate->method},
-          {"bound", estimate->bound ? Json(*estimate->bound) : Json(nullptr)},
-          {"share_simulated", estimate->simulated}};
 }
 
 Json classes_json(const std::vector<SimulatedClass>& classes) {

@@ -83,17 +83,6 @@ std::optional<LossSplit> loss(const ResultTable& summary) {
                    .interaction = time(summary, "loss_interaction")};
 }
 
-std::optional<Estimate> estimate(const ResultReader& file, const std::string& strategy,
-                                 const ResultTable& summary) {
-  if (!summary.has("estimate_low")) return std::nullopt;
-  Estimate estimate{.low = time(summary, "estimate_low"),
-                    .high = time(summary, "estimate_high"),
-                    .method = file.attribute(strategy, "summary", kEstimateMethod).value_or(""),
-                    .simulated = ratio(summary, "estimate_simulated")};
-  if (summary.has("estimate_bound")) estimate.bound = ratio(summary, "estimate_bound");
-  return estimate;
-}
-
 std::vector<StreamTimes> streams(const ResultReader& file, const std::string& strategy) {
   if (!file.has_table(strategy, "streams")) return {};
   const auto table = file.table(strategy, "streams");
@@ -139,13 +128,24 @@ StrategyResult read_strategy(const ResultReader& file, const std::string& name) 
   if (summary.has("best_cus"))
     result.best_cus = static_cast<int>(summary.values<std::int64_t>("best_cus").at(0));
   result.notes = notes(file, name);
-  result.estimate = estimate(file, name, summary);
+  result.estimate = read_estimate(file, name);
   result.step = read_step(file, name);
   result.classes = read_classes(file, name);
   return result;
 }
 
 }  // namespace
+
+std::optional<Estimate> read_estimate(const ResultReader& file, const std::string& strategy) {
+  const auto summary = file.table(strategy, "summary");
+  if (!summary.has("estimate_low")) return std::nullopt;
+  Estimate estimate{.low = time(summary, "estimate_low"),
+                    .high = time(summary, "estimate_high"),
+                    .method = file.attribute(strategy, "summary", kEstimateMethod).value_or(""),
+                    .simulated = ratio(summary, "estimate_simulated")};
+  if (summary.has("estimate_bound")) estimate.bound = ratio(summary, "estimate_bound");
+  return estimate;
+}
 
 StudyResult read_study(const ResultReader& file) {
   StudyResult study;

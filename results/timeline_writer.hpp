@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/observer.hpp"
+#include "results/buffer_tables.hpp"
 #include "results/moved_bytes.hpp"
 #include "results/recorded_tables.hpp"
 #include "results/result_file.hpp"
@@ -35,6 +36,8 @@ class TimelineWriter : public Observer {
 
   /// Writes what was recorded of the run that this one repeats.
   void add_recording(const PlacedRun& recording) { write_recorded(strategy_, recording, file_.names()); }
+  /// Writes which tensors of what runs camp on channels of memory, where there are channels.
+  void add_buffers(const Experiment& recorded) { write_buffers(strategy_, recorded, file_.names()); }
   /// Writes the collectives, the summary and what is still buffered.
   /// \throws std::logic_error when an activity never finished.
   void finish(const StrategyResult& result, std::span<const CollectiveRecord> collectives);

@@ -6,22 +6,9 @@
 #include <vector>
 
 #include "gpu/channels/address_mapping.hpp"
+#include "gpu/channels/footprint.hpp"
 
 namespace c3::inline gpu {
-
-/// Pieces of `extent` neighbouring bytes: `rows` of them `stride` apart, and of such rows `planes`,
-/// `plane_stride` apart. What work groups touch at about the same time, in the order of the addresses.
-struct Footprint {
-  std::int64_t start = 0;
-  std::int64_t extent = 0;  ///< > 0
-  std::int64_t rows = 1;
-  std::int64_t stride = 0;
-  std::int64_t planes = 1;
-  std::int64_t plane_stride = 0;
-
-  std::int64_t bytes() const { return extent * rows * planes; }
-  bool operator==(const Footprint&) const = default;
-};
 
 /// What footprints ask of each channel and bank. Of several streams at a time loads add up before the fullest
 /// channel decides.

@@ -17,6 +17,12 @@ void scale_times(KernelDescription& kernel, double factor) {
   kernel.least_time = kernel.least_time * factor;
   kernel.overhead = kernel.overhead * factor;
   kernel.hbm_share /= factor;
+  for (std::vector<KernelPhase>* phases : {&kernel.before, &kernel.after}) {
+    for (KernelPhase& phase : *phases) {
+      phase.time = phase.time * factor;
+      phase.hbm_share /= factor;
+    }
+  }
 }
 
 /// What vector units draw was never measured: they count as traffic alone.

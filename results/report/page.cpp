@@ -66,7 +66,7 @@ std::string report_page(std::span<const ReportRun> runs, const std::string& titl
   const auto heading = title.empty() ? default_title(runs) : title;
   return page_begin(heading, kReportStyle) + head_section(scope, heading) + overview_section(scope) +
          table_section(scope) + step_section(scope) + loss_section(scope) + timeline_section(scope) +
-         definitions_section() + provenance_section(scope) + kPageEnd;
+         channels_section(scope) + definitions_section() + provenance_section(scope) + kPageEnd;
 }
 
 }  // namespace c3::results

@@ -71,8 +71,10 @@ ReportRun read_report_run(const ResultReader& file, const std::vector<std::strin
   run.label = run.study.conditions.system;
   run.gpu = file.attribute("gpu");
   run.ranks = static_cast<int>(file.number("ranks"));
-  for (const auto& strategy : run.study.strategies)
+  for (const auto& strategy : run.study.strategies) {
     run.timelines.push_back(read_timeline(file, strategy.name));
+    run.buffers.push_back(read_buffers(file, strategy.name));
+  }
   if (!run.study.strategies.empty()) run.facts = read_facts(file, run.study.strategies.front().name);
   return run;
 }

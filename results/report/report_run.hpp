@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "results/buffer_tables.hpp"
 #include "results/report/timeline.hpp"
 #include "workloads/analysis/study.hpp"
 
@@ -23,6 +24,7 @@ struct ReportRun {
   std::vector<std::pair<std::string, std::string>> attributes;  ///< of the file's root
   StudyResult study;                                            ///< of the chosen strategies
   std::vector<StrategyTimeline> timelines;                      ///< by strategy of the study
+  std::vector<RecordedBuffers> buffers = {};                    ///< likewise
   std::string gpu;
   int ranks = 1;
   std::vector<GpuFact> facts;

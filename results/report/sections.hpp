@@ -42,6 +42,8 @@ std::string table_section(const ReportScope& scope);
 std::string step_section(const ReportScope& scope);
 std::string loss_section(const ReportScope& scope);
 std::string timeline_section(const ReportScope& scope);
+/// Channels of memory over time, and what camps on them. Empty where memory is simulated as a whole.
+std::string channels_section(const ReportScope& scope);
 std::string definitions_section();
 std::string provenance_section(const ReportScope& scope);
 

@@ -43,7 +43,8 @@ th, td { padding: 3px 0 3px 16px; text-align: right; font-weight: normal; white-
 thead th { color: var(--muted); font-size: 12px; border-bottom: 1px solid var(--line); vertical-align: bottom; }
 th:first-child, td.system, th.system, th.bar { text-align: left; }
 th:first-child { padding-left: 0; }
-table.times { width: auto; }
+table.times, table.camping { width: auto; }
+table.camping th:first-child { white-space: normal; overflow-wrap: anywhere; min-width: 22ch; max-width: 64ch; font-weight: normal; }
 table.times tbody tr:hover, table.losses tbody tr:hover { background: var(--grid); }
 table.losses tr.first > *, table.glance tr.first > * { border-top: 1px solid var(--grid); }
 td.bar { width: 46%; min-width: 240px; }
@@ -65,6 +66,8 @@ rect { shape-rendering: crispEdges; }
 .legend i.waiting { --fill: linear-gradient(90deg, var(--compute) 50%, var(--comm) 50%); opacity: .3; }
 .legend i.span { --fill: var(--grid); }
 .legend i.bound { width: 0; border-left: 2px dashed var(--bound); margin-left: 5px; }
+.ramp { width: 180px; height: 12px; align-self: center; }
+.heat-back { fill: #440154; }
 .legend i.end { width: 0; border-left: 2px solid var(--muted); margin-left: 5px; }
 .compute { fill: var(--compute); }
 .comm { fill: var(--comm); }
@@ -104,6 +107,7 @@ figcaption span { color: var(--muted); white-space: nowrap; }
   display: flex; justify-content: space-between; }
 .lane .label b { font-weight: normal; color: var(--text); }
 .lane .plot { position: relative; min-width: 0; }
+.rate .label { flex-wrap: wrap; }
 .use .plot { border-bottom: 1px solid var(--line); }
 .name { position: absolute; top: 0; line-height: 20px; padding: 0 5px; font-size: 12px; color: var(--on); overflow: hidden;
   text-overflow: ellipsis; white-space: nowrap; pointer-events: none; }
@@ -133,6 +137,8 @@ pre { font-size: 12px; overflow-x: auto; border: 1px solid var(--line); padding:
   table.times th:first-child { position: sticky; left: 0; background: var(--back); }
   table.times th, table.times td { padding-left: 12px; font-size: 13px; }
   table.times th:first-child { padding-left: 0; }
+  table.camping th, table.camping td { padding-left: 10px; font-size: 12px; }
+  table.camping th:first-child { padding-left: 0; min-width: 16ch; }
   .unit { display: inline; }
   #definitions dl, dl.provenance { grid-template-columns: 1fr; gap: 0; }
   #definitions dd, dl.provenance dd { margin-bottom: 8px; }

@@ -13,6 +13,12 @@
 
 namespace c3::inline results {
 
+/// A phase of a call (KernelPhase), or its main kernel beside them. Dates in ps.
+struct SlicePhase {
+  std::string name;
+  std::int64_t start = 0, end = 0;
+};
+
 /// A kernel, collective or wait on its stream, or a transfer on its copy engine. Dates in ps.
 struct Slice {
   std::string name;
@@ -24,7 +30,8 @@ struct Slice {
   double flops = 0;
   std::vector<std::string> released_by = {};
   std::vector<std::string> waited_for = {};  ///< between its release and its first part
-  Intervals busy = {};  ///< while a part of it runs; of a transfer and a wait: start to end
+  Intervals busy = {};                  ///< while a part of it runs; of a transfer and a wait: start to end
+  std::vector<SlicePhase> phases = {};  ///< in the order of their ends; empty of one that has none
 };
 
 struct Lane {
@@ -40,6 +47,7 @@ struct GpuTimeline {
   std::vector<Lane> engines;  ///< those that copied
   UseCurve cus{"CUs"}, hbm{"HBM"}, links{"links"};
   std::vector<UseCurve> each_link;
+  std::vector<UseCurve> channels = {};  ///< of HBM, by number, where it is simulated as such
 };
 
 /// How the time of one GPU divides, from unions of the intervals in which parts of kernels and of collectives

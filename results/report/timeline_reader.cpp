@@ -36,9 +36,11 @@ struct Parts {
   Id first = 0;
   std::int64_t running = 0;  ///< start of the first
   std::vector<Interval> busy;
-  std::size_t united_at = 64;  ///< length from which on to unite
+  std::size_t united_at = 64;          ///< length from which on to unite
+  std::vector<SlicePhase> named = {};  ///< parts of one name together, of the first few names
 
-  void add(Id id, Interval part) {
+  void add(Id id, Interval part, const std::string& name) {
+    add_named(part, name);
     if (busy.empty() || part.begin < running) {
       running = part.begin;
       first = id;
@@ -47,6 +49,24 @@ struct Parts {
     if (busy.size() < united_at) return;
     busy = united(std::move(busy));
     united_at = 2 * busy.size() + united_at;
+  }
+
+  /// As phases of \p slice, if parts have names of their own.
+  std::vector<SlicePhase> phases_of(const Slice& slice) {
+    if (slice.kind != "kernel" || (named.size() == 1 && named.front().name == slice.name)) return {};
+    return std::move(named);
+  }
+
+ private:
+  void add_named(Interval part, const std::string& name) {
+    constexpr std::size_t kMostNames = 16;
+    const auto found = std::ranges::find(named, name, &SlicePhase::name);
+    if (found != named.end()) {
+      found->start = std::min(found->start, part.begin);
+      found->end = std::max(found->end, part.end);
+    } else if (named.size() < kMostNames) {
+      named.push_back({name, part.begin, part.end});
+    }
   }
 };
 
@@ -93,7 +113,8 @@ void add_block(Activities& activities, std::unordered_map<Id, Parts>& parts, con
     }
     activities.parents[place] = parent[row];
     activities.ends[place] = end[row];
-    if (is_part(kind[row]) && parent[row] != 0) parts[parent[row]].add(id[row], {start[row], end[row]});
+    if (is_part(kind[row]) && parent[row] != 0)
+      parts[parent[row]].add(id[row], {start[row], end[row]}, name[row]);
     if (parent[row] != 0 && !is_on_stream(kind[row]) && engine[row] < 0) continue;
     activities.ids.push_back(id[row]);
     activities.by_id[id[row]] = {.slice = {.name = name[row],
@@ -126,6 +147,7 @@ Activities read_activities(const ResultReader& file, const std::string& strategy
     slice.running = its->second.running;
     activity.first_part = its->second.first;
     slice.busy = united(std::move(its->second.busy));
+    slice.phases = its->second.phases_of(slice);
   }
   return activities;
 }
@@ -243,6 +265,9 @@ bool is_link(const std::string& name, const std::string& unit) {
   return unit == "B/s" && !name.starts_with("gpu") && !name.ends_with(".duplex");
 }
 
+/// Channels are drawn of the first GPU alone.
+bool is_first(const std::map<int, GpuTimeline>& gpus, int rank) { return gpus.begin()->first == rank; }
+
 /// Position of a member in one curve.
 struct Membership {
   UseCurve* curve = nullptr;
@@ -256,8 +281,10 @@ std::vector<std::vector<Membership>> memberships(const ResultTable& list, std::m
   const auto& ranks = list.values<std::int64_t>("gpu");
   const auto& capacities = list.values<double>("capacity");
   std::vector<std::vector<Membership>> found(names.size());
-  for (auto& [rank, gpu] : gpus)
+  for (auto& [rank, gpu] : gpus) {
     gpu.each_link.reserve(names.size());  // pointers to its elements are kept
+    if (is_first(gpus, rank)) gpu.channels.reserve(names.size());
+  }
   for (std::size_t row = 0; row < names.size(); ++row) {
     const auto gpu = gpus.find(static_cast<int>(ranks[row]));
     if (gpu == gpus.end() || !std::isfinite(capacities[row])) continue;
@@ -266,6 +293,8 @@ std::vector<std::vector<Membership>> memberships(const ResultTable& list, std::m
     };
     if (names[row].ends_with(".cus")) join(gpu->second.cus);
     if (names[row].ends_with(".hbm")) join(gpu->second.hbm);
+    if (is_first(gpus, gpu->first) && names[row].find(".hbm.channel") != std::string::npos)
+      join(gpu->second.channels.emplace_back(names[row].substr(names[row].rfind('.') + 1)));
     if (!is_link(names[row], units[row])) continue;
     join(gpu->second.links);
     join(gpu->second.each_link.emplace_back(names[row]));
@@ -281,6 +310,8 @@ void coarsen(std::map<int, GpuTimeline>& gpus, std::int64_t time) {
       curve->coarsen(time / kSteps);
     for (UseCurve& link : gpu.each_link)
       link.coarsen(time / kSteps);
+    for (UseCurve& channel : gpu.channels)
+      channel.coarsen(time / kSteps);
   }
 }
 

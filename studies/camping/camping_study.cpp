@@ -13,13 +13,16 @@ constexpr std::string_view kName = "camping";
 StudyOutcome reproduce_camping(const StudyInput& input, const PublishedFigures& published,
                                const StudyProgress& progress) {
   MappingsPart mappings;
+  ConvolutionsPart convolutions;
   SimulationJobs jobs;
   mappings.plan(jobs);
+  convolutions.plan(jobs);
   run_simulations(jobs, progress, input.processes);
   StudyOutcome outcome{.report = {laws(published)}};
   for (StudySection& section : mappings.sections(published))
     outcome.report.push_back(std::move(section));
-  outcome.report.push_back(convolutions_by_solver(published));
+  for (StudySection& section : convolutions.sections(published))
+    outcome.report.push_back(std::move(section));
   if (input.wants_rows) {
     mappings.record();
     outcome.rows_csv = mappings.rows_csv();

@@ -9,10 +9,7 @@
 #include <vector>
 
 #include "configs/preset_store.hpp"
-#include "engine/errors.hpp"
 #include "gpu/channels/channel_load.hpp"
-#include "gpu/kernels/convolution/convolution_shape.hpp"
-#include "gpu/kernels/describe.hpp"
 #include "gpu/memory.hpp"
 #include "studies/camping/parts.hpp"
 
@@ -124,52 +121,6 @@ StudySection laws(const PublishedFigures& published) {
   add("laws.xor", "XOR, 32 channels: not what its bits say", xor_misses);
   add("laws.ipoly", "IPOLY, 2 to 512 channels: least share over powers of two", least_of_ipoly);
   add("laws.joint", "two streams in the solver: largest difference from sum / (C max)", joint_difference);
-  return section;
-}
-
-StudySection convolutions_by_solver(const PublishedFigures& published) {
-  struct Layer {
-    const char* name;
-    ConvolutionShape shape;
-  };
-  const auto layer = [](const char* name, std::int64_t channels, std::int64_t filters, std::int64_t image,
-                        std::int64_t filter, std::int64_t pad) {
-    return Layer{name,
-                 {.batch = 64,
-                  .channels = channels,
-                  .filters = filters,
-                  .image = {image, image},
-                  .filter = {filter, filter},
-                  .pad = {pad, pad},
-                  .dtype = DType::fp32}};
-  };
-  const std::array<Layer, 5> layers = {layer("LeNet conv1, 1 x 28 x 28, 20 of 5 x 5", 1, 20, 28, 5, 0),
-                                       layer("LeNet conv2, 20 x 12 x 12, 50 of 5 x 5", 20, 50, 12, 5, 0),
-                                       layer("ResNet, 64 x 56 x 56, 64 of 3 x 3", 64, 64, 56, 3, 1),
-                                       layer("ResNet, 256 x 14 x 14, 256 of 3 x 3", 256, 256, 14, 3, 1),
-                                       layer("ResNet, 64 x 56 x 56, 256 of 1 x 1", 64, 256, 56, 1, 0)};
-  const GpuSpec gpu = load_gpu("mi100");
-  StudySection section{
-      .heading = "Convolutions on MI100, 64 images, FP32: the fastest solver, us",
-      .lines = {},
-      .notes = {"Beside: times of solvers over it. No times by algorithm were published to compare."},
-      .value = "fastest [us]",
-      .decimals = 2};
-  for (const Layer& each : layers) {
-    const double fastest = time_of(each.shape, gpu).time.value;
-    StudyLine line{.figure = {.of = published.find("convolutions"), .simulated = 1e6 * fastest},
-                   .label = each.name};
-    for (const ConvolutionSolver solver : enum_values<ConvolutionSolver>()) {
-      if (solver == ConvolutionSolver::fastest) continue;
-      ConvolutionShape shape = each.shape;
-      shape.solver = solver;
-      try {
-        line.beside.emplace_back(name_of(solver), time_of(shape, gpu).time.value / fastest);
-      } catch (const InfeasibleError&) {  // it cannot compute this one
-      }
-    }
-    section.lines.push_back(std::move(line));
-  }
   return section;
 }
 

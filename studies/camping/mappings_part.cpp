@@ -12,7 +12,7 @@
 #include "configs/experiment_reader.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "studies/camping/parts.hpp"
-#include "workloads/execute/address_plan.hpp"
+#include "workloads/execute/buffer_reach.hpp"
 #include "workloads/execute/run.hpp"
 #include "workloads/program/written_streams.hpp"
 
@@ -188,29 +188,14 @@ StudySection MappingsPart::buffers(const PublishedFigures& published) const {
       .heading = "Buffers of the step: share of the bandwidth that each reaches alone, consecutive mapping",
       .lines = {},
       .notes = {"Those below 90 %, the worst first; operands A and B are read, C is written."}};
-  const Experiment experiment = step();
-  std::map<std::string, std::array<double, 3>> reached;  // by buffer
-  constexpr std::array kShown = {ChannelMapping::consecutive, ChannelMapping::exclusive_or,
-                                 ChannelMapping::ipoly};
-  for (std::size_t i = 0; i < kShown.size(); ++i) {
-    HbmSpec hbm = experiment.cluster.gpu.hbm;
-    hbm.channels = {.count = kStepChannels, .row_cycle = {}, .mapping = kShown[i]};
-    const AddressPlan plan(hbm, experiment.program);
-    for_each_operation(experiment.program, [&](const Operation& operation) {
-      for (const PlacedOperand& operand : plan.operands_of(operation)) {
-        ChannelLoad load(plan.mapping());
-        load.add(operand.footprint);
-        double& least = reached.try_emplace(operand.name, std::array{1.0, 1.0, 1.0}).first->second[i];
-        least = std::min(least, load.effective());
-      }
-    });
-  }
-  std::vector<std::pair<std::string, std::array<double, 3>>> sorted(reached.begin(), reached.end());
-  std::ranges::stable_sort(sorted, {}, [](const auto& each) { return each.second[0]; });
-  for (const auto& [name, of] : sorted) {
-    if (of[0] >= 0.9) continue;
-    StudyLine line{.figure = {.of = published.find("buffers"), .simulated = kPercent * of[0]}, .label = name};
-    line.beside = {{"xor", kPercent * of[1]}, {"ipoly", kPercent * of[2]}};
+  const Experiment experiment = experiment_of(true, ChannelMapping::consecutive, MemoryGrain::channels);
+  std::vector<BufferReach> buffers = buffer_reaches(experiment.cluster.gpu, experiment.program);
+  std::ranges::stable_sort(buffers, {}, [](const BufferReach& each) { return each.reach[0]; });
+  for (const BufferReach& buffer : buffers) {
+    if (buffer.reach[0] >= 0.9) continue;
+    StudyLine line{.figure = {.of = published.find("buffers"), .simulated = kPercent * buffer.reach[0].value()},
+                   .label = buffer.name};
+    line.beside = {{"xor", kPercent * buffer.reach[1].value()}, {"ipoly", kPercent * buffer.reach[2].value()}};
     section.lines.push_back(std::move(line));
   }
   return section;

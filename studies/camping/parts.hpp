@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "gpu/kernels/convolution/convolution_shape.hpp"
 #include "studies/simulations.hpp"
 #include "studies/study.hpp"
 #include "workloads/experiment.hpp"
@@ -14,8 +15,25 @@ namespace c3::inline studies {
 /// Closed forms by stride and mapping, and the joint law in the flow solver.
 StudySection laws(const PublishedFigures& published);
 
-/// Times of convolutions by solver.
-StudySection convolutions_by_solver(const PublishedFigures& published);
+/// Convolutions by solver, alone on an MI100 with channels, with each mapping.
+class ConvolutionsPart {
+ public:
+  ConvolutionsPart();
+
+  void plan(SimulationJobs& jobs);
+  StudyReport sections(const PublishedFigures& published) const;
+
+ private:
+  struct Run {
+    std::string layer;
+    ConvolutionShape shape;
+    std::vector<double> times;  ///< memory as a whole, then each of kReachMappings [s]
+  };
+  StudySection times(const PublishedFigures& published) const;
+  StudySection phases(const PublishedFigures& published) const;
+
+  std::vector<Run> runs_;
+};
 
 /// A product beside an all-gather, and a training step, with each mapping.
 class MappingsPart {

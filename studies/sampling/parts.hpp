@@ -25,6 +25,9 @@ std::vector<std::string_view> sampled_traces();
 /// Long programs made of the given traces: each kernel's durations drawn again from the recorded ones.
 StudyReport long_sections(const TraceRuns& runs, const PublishedFigures& published);
 
+/// Steps of c3sim's own, each kernel as long as alone, spread as recorded kernels of its class are.
+StudyReport step_sections(const TraceRuns& runs, const PublishedFigures& published);
+
 /// SeqPoint on logs of GNMT on two systems. \param folder with gnmt_dgx1_v100.csv and gnmt_dgxa100.csv
 StudyReport length_sections(const std::filesystem::path& folder, const PublishedFigures& published);
 

@@ -17,13 +17,14 @@ StudyOutcome reproduce_sampling(const StudyInput& input, const PublishedFigures&
   Jobs reading;
   runs.plan(reading);
   run_jobs(reading, progress);
-  std::vector<StudyReport> parts(6);
+  std::vector<StudyReport> parts(7);
   const Jobs jobs{[&] { parts[0] = reference_sections(published); },
                   [&] { parts[1] = recorded_sections(runs, published); },
                   [&] { parts[2] = long_sections(runs, published); },
-                  [&] { parts[3] = length_sections(input.data / "sampling", published); },
-                  [&] { parts[4] = epoch_sections(input.data / "sampling", published); },
-                  [&] { parts[5] = loop_sections(published); }};
+                  [&] { parts[3] = step_sections(runs, published); },
+                  [&] { parts[4] = length_sections(input.data / "sampling", published); },
+                  [&] { parts[5] = epoch_sections(input.data / "sampling", published); },
+                  [&] { parts[6] = loop_sections(published); }};
   run_jobs(jobs, progress);
   StudyOutcome outcome;
   for (StudyReport& part : parts)

@@ -82,6 +82,26 @@ class Recurrent(ScratchTest):
         self.assertLess(estimate["share_simulated"], 0.9)
         self.assertLess(abs(found["time_us"] / whole["time_us"] - 1), estimate["bound"])
         self.assertLess(found["flows"], whole["flows"])
+        label = rf"estimate by stem, within {100 * estimate['bound']:.2f}% at 95% confidence, .* simulated"
+        self.assertRegex(c3sim("inspect", self.folder / "step.h5").stdout, label)
+        inspected = json.loads(c3sim("inspect", self.folder / "step.h5", "--json").stdout)["strategies"][0]["estimate"]
+        self.assertEqual((inspected["method"], inspected["bound"]), ("stem", estimate["bound"]))
+        self.assertEqual(c3sim("report", self.folder / "step.h5").returncode, 0)
+        self.assertRegex((self.folder / "step.html").read_text(), label)
+
+    def test_a_sweep_of_estimates_says_so_on_its_page(self):
+        swept = STEP.replace("[measure]", '[sweep.product]\n"recurrent.sequence" = [160, 170]\n[measure]\nvector_grain = "cohort"')
+        for estimate, words in (("stem", "Estimates: 2 times were not simulated whole"), ("none", None)):
+            with self.subTest(estimate=estimate):
+                text = swept.replace("[measure]", f'[measure]\nestimate = "{estimate}"')
+                folder, merged = self.folder / estimate, self.folder / f"{estimate}.h5"
+                done = c3sim("sweep", self.step(text), "-q", "-o", folder)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(c3sim("merge", "-q", folder, "-o", merged).returncode, 0)
+                self.assertEqual(c3sim("report", "-q", merged).returncode, 0)
+                page = merged.with_suffix(".html").read_text()
+                self.assertIn(words or "2 points", page)
+                self.assertEqual("Estimates:" in page, words is not None)
 
     def test_an_epoch_is_within_its_bound_of_every_length_simulated(self):
         done = c3sim("sample", "epoch", self.step(STEP + LENGTHS), "--whole", "--json")

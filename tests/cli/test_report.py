@@ -470,6 +470,39 @@ def contrast(one, other):
     return light / dark
 
 
+PRODUCT = "gemm 8192x64x8192 bf16"
+
+
+class ChannelsPage(ScratchTest):
+    def cells(self, table):
+        return {row[0].text: [cell.text or "" for cell in row[1:]] for row in table.find("tbody")}
+
+    def test_a_run_at_channel_grain_shows_its_channels_and_which_tensors_camp(self):
+        result, page = self.folder / "camping.h5", self.folder / "camping.html"
+        self.assertEqual(c3sim("run", SOURCE / "configs/experiments/channel_camping.toml", "-o", result).returncode, 0)
+        self.assertEqual(c3sim("report", result, "-o", page).returncode, 0)
+        Balance().feed(page.read_text())
+        section = Page(page).section("channels")
+        kernels, buffers = section.findall(".//table")
+        # Rows of A and B are 64 of 128 blocks apart: 2 channels have all of them.
+        self.assertEqual(buffers.find("thead")[0][2].text, "consecutive (this run)")
+        self.assertEqual(self.cells(buffers)[f"{PRODUCT} A"][1], "1.6%")
+        self.assertGreater(float(self.cells(buffers)[f"{PRODUCT} A"][3].rstrip("%")), 70)
+        self.assertLess(float(self.cells(kernels)[PRODUCT][3].rstrip("%")), 5)
+        with h5py.File(result) as file:
+            table = file["strategies/concurrent/buffers"]
+            self.assertEqual(table.attrs["channel_mapping"], "consecutive")
+            names = file["names"].asstr()[:][table["name"][:]]
+            self.assertEqual(table["reach_consecutive"][list(names).index(f"{PRODUCT} A")], 1 / 64)
+
+    def test_memory_as_a_whole_has_no_channels_on_the_page(self):
+        result, page = self.folder / "whole.h5", self.folder / "whole.html"
+        c3sim("run", SOURCE / "configs/experiments/channel_camping.toml", "--set", "measure.memory_grain=whole", "-o",
+              result)
+        self.assertEqual(c3sim("report", result, "-o", page).returncode, 0)
+        self.assertIsNone(Page(page).section("channels"))
+
+
 class ReportErrors(ScratchTest):
     def result(self):
         path = self.folder / "run.h5"

@@ -32,6 +32,7 @@ class ReproduceSampling(ScratchTest):
         figures = {figure["id"]: figure for figure in json.loads(done.stdout)["figures"]}
         self.assertNotIn("recorded.allegro.within.megatron", figures)
         self.assertEqual(figures["recorded.stem.within.mi210"]["simulated"], 100)
+        self.assertNotIn("steps.stem.llama", figures)  # no kernel was recorded ten times, whose spread to take
         for name, figure in figures.items():
             if name.startswith(("reference.", "loop.", "epochs.time.ds2")) and figure["gate"] != "none":
                 self.assertTrue(figure["pass"], name)
@@ -39,6 +40,19 @@ class ReproduceSampling(ScratchTest):
         self.assertEqual(figures["lengths.self.seqpoint.v100"]["rows"], 1999)  # the first is warm-up
         # 2.4 and 1.5 ms a token, for 256 and 384 sentences: 2.4 times faster by sentence, up to rounding.
         self.assertAlmostEqual(figures["lengths.speedup.seqpoint"]["beside"]["speedup [times]"], 2.4, delta=0.03)
+
+    def test_steps_of_our_own_spread_as_recorded_kernels_do(self):
+        content = trace("AMD Instinct MI210", 104, 68702699520)
+        kernels = [event for event in content["traceEvents"] if event.get("cat") == "kernel"]
+        for i in range(1, 13):
+            content["traceEvents"] += [{**event, "ts": event["ts"] + 1000 * i, "dur": event["dur"] * (1 + 0.1 * (i % 3))}
+                                       for event in kernels]
+        (self.folder / "traces/tracelens/mi210_gpu_only.json.gz").write_bytes(gzip.compress(json.dumps(content).encode()))
+        done = c3sim("reproduce", "sampling", "--data", self.folder)
+        lines = [line for line in done.stdout.splitlines() if line.startswith(("LLaMA 3 8B, 8 H100", "Deviation over mean"))]
+        self.assertEqual(len(lines), 3, done.stdout + done.stderr)
+        # 1, 1.1 and 1.2 times, five, four and four calls: 0.083 / 1.092.
+        self.assertRegex(lines[2], r" gemm 0\.07[0-9] ")
 
     def test_logs_that_are_not_there_are_named(self):
         (self.folder / "sampling/gnmt_dgxa100.csv").unlink()

@@ -6,7 +6,9 @@ import json
 import random
 import unittest
 
-from command import ScratchTest, c3sim
+import h5py
+
+from command import SOURCE, ScratchTest, c3sim
 
 METHODS = ["stem", "allegro", "random", "first", "pka", "sieve"]
 
@@ -90,6 +92,28 @@ class SampleKernels(ScratchTest):
         self.assertEqual(found["kernels"], 2)
         self.assertAlmostEqual(found["total_us"], 4)
 
+    def test_results_of_run_and_imported_runs_are_tables_of_their_kernels(self):
+        result, trace = self.folder / "run.h5", self.folder / "trace"
+        run = c3sim("run", SOURCE / "configs/experiments/jit_quantization.toml", "-o", result, "--trace", trace)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        with h5py.File(result) as file:
+            table = file["strategies/concurrent/activities"]
+            count = int((table["kind"][:] == 0).sum())
+        self.assertEqual(count, 6)
+        done = c3sim("sample", "kernels", result, "--strategy", "concurrent", "--json")
+        self.assertIn("simulated kernels of strategy 'concurrent'", done.stderr)
+        simulated = json.loads(done.stdout)
+        self.assertEqual(sum(cluster["invocations"] for cluster in simulated["clusters"]), count)
+        folder = next(trace.iterdir())
+        imported = c3sim("import", folder, "-o", self.folder / "replay")
+        self.assertEqual(imported.returncode, 0, imported.stderr)
+        of_trace = json.loads(c3sim("sample", "kernels", folder, "--json").stdout)
+        of_program = json.loads(c3sim("sample", "kernels", self.folder / "replay/program.h5", "--json").stdout)
+        self.assertAlmostEqual(of_program["total_us"], of_trace["total_us"], delta=1e-6 * of_trace["total_us"])
+        self.assert_one_line(c3sim("sample", "kernels", result, "--strategy", "concurent"), 2,
+                             "unknown strategy 'concurent'; did you mean 'concurrent'")
+        self.assert_one_line(c3sim("sample", "kernels", self.table, "--strategy", "x"), 2, "only results of c3sim run")
+
     def test_mistakes_are_named_with_their_place(self):
         self.assert_one_line(c3sim("sample", "kernels", self.table, "--method", "stam"), 2, "--method.*stem")
         self.assert_one_line(c3sim("sample", "kernels", self.table, "--error", "0"), 2, "--error")
@@ -155,7 +179,8 @@ class SampleLoop(ScratchTest):
         found = json.loads(self.loop("--whole", "--json").stdout)
         self.assertEqual((found["cycles"], found["whole_cycles"], found["instructions"]), (4000, 4000, 1000))
         self.assertLessEqual(found["evaluated_instructions"], 3)
-        self.assertEqual(found["loops"], [{"depth": 1, "count": 1000, "evaluated": found["evaluated_iterations"], "period": 1, "cycles": 4}])
+        self.assertEqual(found["loops"], [{"depth": 1, "count": 1000, "evaluated": found["evaluated_iterations"], "period": 1, "cycles": 4, "critical": ["register c"],
+                                           "critical_units": ["mac"]}])
         self.assertEqual(json.loads(self.loop("--set", "unit.mac.latency=7", "--json").stdout)["cycles"], 7000)
         self.assertIn("4000 cycles for 1000 instructions, exactly", self.loop().stdout)
 

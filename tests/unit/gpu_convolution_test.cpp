@@ -140,7 +140,9 @@ TEST_CASE("every solver reads each tensor and writes its result at least once") 
       const bool once =
           solver->solver == ConvolutionSolver::implicit_gemm || solver->solver == ConvolutionSolver::direct;
       CHECK(time.hbm_write.value > 0.999 * 2.0 * result);
-      if (once) CHECK(time.hbm_write.value == near(2.0 * result));
+      // Parts of the filters' gradient are added to zeros, which are written first.
+      const bool clears = solver->solver == ConvolutionSolver::implicit_gemm && pass == ConvolutionPass::weight;
+      if (once) CHECK(time.hbm_write.value == near(2.0 * result * (clears ? 2.0 : 1.0)));
       CHECK(time.time > time.launch);
     }
   }

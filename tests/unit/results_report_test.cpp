@@ -211,6 +211,44 @@ TEST_CASE("an operation runs while its parts do, and what its first part waited 
   CHECK(streams.at(0).slices.at(0).waited_for.empty());
 }
 
+TEST_CASE("a kernel whose parts have names of their own has phases, and channels of memory have a curve each") {
+  const TemporaryFolder folder;
+  const StudyResult study = a_study();
+  RunHeader header;
+  header.experiment = study.experiment;
+  header.conditions = study.conditions;
+  header.streams = {"compute"};
+  ResultFile file(folder / "phases.h5", header);
+  {
+    TimelineWriter timeline(file, "s");
+    timeline.resource_added(0, {.name = "gpu0.hbm.channel0", .unit = "B/s", .gpu = 0}, 100);
+    timeline.resource_added(1, {.name = "gpu0.hbm.channel1", .unit = "B/s", .gpu = 0}, 100);
+    timeline.activity_started(1, {.name = "conv", .kind = ActivityKind::kernel, .gpu = 0, .stream = 0},
+                              Seconds{});
+    timeline.activity_started(
+        2, {.name = "transpose", .kind = ActivityKind::cohort, .gpu = 0, .stream = 0, .parent = 1}, Seconds{});
+    timeline.utilisation(1, Seconds{}, 100);
+    timeline.activity_finished(2, 10.0_us);
+    timeline.utilisation(1, 10.0_us, 0);
+    timeline.activity_started(
+        3, {.name = "conv", .kind = ActivityKind::cohort, .gpu = 0, .stream = 0, .parent = 1}, 10.0_us);
+    timeline.activity_finished(3, 30.0_us);
+    timeline.activity_finished(1, 30.0_us);
+    timeline.finish(study.strategies.front(), {});
+  }
+  file.commit();
+  const StrategyTimeline timeline = read_timeline(ResultReader(folder / "phases.h5"), "s");
+  const std::vector<SlicePhase>& phases = timeline.gpus.front().streams.at(0).slices.at(0).phases;
+  REQUIRE(phases.size() == 2);
+  CHECK(phases[0].name == "transpose");
+  CHECK(phases[0].end == 10 * kMicrosecond);
+  CHECK(phases[1].start == 10 * kMicrosecond);
+  const std::vector<UseCurve>& channels = timeline.gpus.front().channels;
+  REQUIRE(channels.size() == 2);
+  CHECK(channels[0].mean(30 * kMicrosecond) == 0.0);
+  CHECK(channels[1].mean(30 * kMicrosecond) == near(1.0 / 3));
+}
+
 TEST_CASE("time with kernels, collectives, both and neither adds up to the strategy's") {
   const TemporaryFolder folder;
   const auto timeline = read_timeline(hand_made(folder, a_study()), "s");

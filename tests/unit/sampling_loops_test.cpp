@@ -66,6 +66,53 @@ TEST_CASE("a loop is closed after a few iterations, whatever their number") {
   CHECK(time.unit_cycles.front() == 1'000'000'000'000);
 }
 
+/// The circuit of the innermost loop.
+std::vector<CriticalPart> critical(const LoopProgram& program) {
+  return run_to_fixed_point(program).loops.back().critical;
+}
+
+TEST_CASE("the critical circuit names what an iteration waits for: a result, a unit or the order of issue") {
+  const LoopInstruction free{.unit = 0, .reads = {}, .writes = {}},
+      chained{.unit = 0, .reads = {0}, .writes = {0}};
+  const std::vector<CriticalPart> of_register = {{HeldBy::register_, 0}}, of_unit = {{HeldBy::unit, 0}},
+                                  of_issue = {{HeldBy::issue, 0}};
+  CHECK(critical(one_unit(7, 3, {1000, {chained}})) == of_register);
+  CHECK(critical(one_unit(7, 3, {1000, {free}})) == of_unit);
+  LoopProgram two_copies = one_unit(7, 3, {1000, {free}});
+  two_copies.machine.units.front().copies = 2;
+  CHECK(critical(two_copies) == of_unit);
+  two_copies.machine.units.front().copies = 4;
+  CHECK(critical(two_copies) == of_issue);
+}
+
+TEST_CASE("a circuit goes through units and results in the order of time, and through loops that are closed") {
+  // A load of 5 cycles takes its unit's only copy until it ends, and a store waits for the load and holds the
+  // next: the address that it writes is what the load reads.
+  const LoopInstruction load{.unit = 0, .reads = {0}, .writes = {1}},
+      store{.unit = 1, .reads = {1}, .writes = {0}};
+  LoopProgram program = one_unit(5, 1, {1000, {load, store}});
+  program.machine.units.push_back({.name = "store", .copies = 1, .latency = 9, .interval = 1});
+  program.registers.emplace_back("x");
+  const LoopTime time = run_to_fixed_point(program);
+  CHECK(time.loops.back().cycles == 14);
+  CHECK(time.loops.back().critical == std::vector<CriticalPart>{{HeldBy::register_, 0}});
+  CHECK(time.loops.back().critical_units == std::vector<std::uint32_t>{0, 1});
+  // A quick write after a slow one does not make the register ready sooner.
+  LoopProgram twice = one_unit(20, 1,
+                               {1000,
+                                {LoopInstruction{.unit = 0, .reads = {0}, .writes = {0}},
+                                 LoopInstruction{.unit = 1, .reads = {}, .writes = {0}}}});
+  twice.machine.units.push_back({.name = "quick", .copies = 1, .latency = 1, .interval = 1});
+  const LoopCycle slowest = run_to_fixed_point(twice).loops.back();
+  CHECK(slowest.cycles == 20);
+  CHECK(slowest.critical == std::vector<CriticalPart>{{HeldBy::register_, 0}});
+  CHECK(slowest.critical_units == std::vector<std::uint32_t>{0});
+  // Around a loop of a million accumulations the sum is what the outer one waits for.
+  const LoopInstruction chained{.unit = 0, .reads = {0}, .writes = {0}};
+  const LoopTime nested = run_to_fixed_point(one_unit(5, 1, {1'000, {LoopNest{1'000'000, {chained}}}}));
+  CHECK(nested.loops[1].critical == std::vector<CriticalPart>{{HeldBy::register_, 0}});
+}
+
 /// Up to three loops deep, of instructions on up to three units.
 LoopNest random_nest(std::uint32_t units, std::uint32_t registers, std::size_t depth) {
   LoopNest nest{*rc::gen::inRange<std::uint64_t>(1, depth == 0 ? 200 : 12), {}};
@@ -104,6 +151,43 @@ TEST_CASE("property: a fixed point gives exactly the cycles of every iteration, 
     RC_ASSERT(whole.instructions == program.instructions());
     RC_ASSERT(whole.iterations == program.iterations());
   }));
+}
+
+/// Whether \p slower takes longer each time than \p faster; both repeat.
+bool takes_longer(const LoopCycle& slower, const LoopCycle& faster) {
+  return slower.cycles * static_cast<std::int64_t>(faster.period) >
+         faster.cycles * static_cast<std::int64_t>(slower.period);
+}
+
+TEST_CASE("property: what is on the critical circuit makes every iteration longer when it takes a cycle more") {
+  std::size_t tried = 0;
+  CHECK(rc::check([&tried] {
+    LoopProgram program;
+    for (std::uint32_t unit = 0; unit < 3; ++unit)
+      program.machine.units.push_back({.name = "u",
+                                       .copies = *rc::gen::inRange<std::uint32_t>(1, 4),
+                                       .latency = *rc::gen::inRange<std::int64_t>(0, 12),
+                                       .interval = *rc::gen::inRange<std::int64_t>(1, 9)});
+    program.machine.width = *rc::gen::inRange<std::uint32_t>(1, 4);
+    program.registers.resize(4);
+    LoopNest loop = random_nest(3, 4, 2);  // no loop in it
+    loop.count = 1'000;
+    program.nest = {1, {loop}};
+    const LoopCycle before = run_to_fixed_point(program).loops.back();
+    if (before.period == 0) return;
+    RC_ASSERT(!before.critical.empty());
+    const CriticalPart first = before.critical.front();
+    if (before.critical.size() > 1 || first.held_by == HeldBy::issue) return;
+    for (std::uint32_t unit = 0; unit < 3; ++unit) {
+      if (first.held_by == HeldBy::register_) ++program.machine.units[unit].latency;
+      if (first == CriticalPart{HeldBy::unit, unit}) ++program.machine.units[unit].interval;
+    }
+    const LoopCycle after = run_to_fixed_point(program).loops.back();
+    if (after.period == 0) return;
+    ++tried;
+    RC_ASSERT(takes_longer(after, before));
+  }));
+  CHECK(tried > 30);
 }
 
 }  // namespace

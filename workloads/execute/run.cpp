@@ -74,7 +74,7 @@ class Run {
     if (experiment.measure.estimate == Estimator::stem)
       replay_.emplace(program_.streams.size(), experiment.measure.estimate_error);
     check_messages(program_, cluster_.ranks());
-    if (experiment.measure.memory_grain == MemoryGrain::channels) addresses_.emplace(spec_.gpu.hbm, program_);
+    if (experiment.measure.memory_grain == MemoryGrain::channels) addresses_.emplace(spec_.gpu, program_);
     for (StreamContext& context : contexts_) {
       context.addresses = addresses_ ? &*addresses_ : nullptr;
       context.calls = &calls_;

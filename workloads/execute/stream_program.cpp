@@ -182,8 +182,8 @@ Task StreamProgram::exchange(std::size_t index, Seconds release, Seconds delay) 
 }
 
 void StreamProgram::place(std::size_t index, int width) {
-  const ChannelShares* const shares = context_.addresses->shares_of(operations_[index], std::max(1, width));
-  cluster_.gpu(rank_).memory().place(context_.index, shares);
+  places_ = context_.addresses->shares_of(operations_[index], std::max(1, width));
+  cluster_.gpu(rank_).memory().place(context_.index, places_.empty() ? nullptr : places_.data());
 }
 
 KernelLaunch StreamProgram::launch_of(std::size_t index, Seconds delay) const {
@@ -195,6 +195,7 @@ KernelLaunch StreamProgram::launch_of(std::size_t index, Seconds delay) const {
   launch.delay = delay;
   launch.draw = operations_[index].draw;
   launch.parent = open_range_;
+  launch.places = places_;
   return launch;
 }
 

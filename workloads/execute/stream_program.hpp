@@ -108,7 +108,8 @@ class StreamProgram {
   std::optional<Seconds> end_;   ///< of the last kernel or collective
   Seconds awaited_;              ///< no date before this one for the next, by the lags of events
   ActivityId previous_ = kNoActivity;
-  ActivityId open_range_ = kNoActivity;  ///< in which it is
+  ActivityId open_range_ = kNoActivity;    ///< in which it is
+  std::span<const ChannelShares> places_;  ///< of what it runs now, at MemoryGrain::channels
   SideSpan kernels_, collectives_;
   std::vector<SideSpan> spans_;
   std::map<std::size_t, const CollectiveRun*> exchanges_;

@@ -2,11 +2,51 @@
 
 #include <algorithm>
 #include <deque>
+#include <utility>
 
 namespace c3::inline sampling {
 namespace {
 
 constexpr std::size_t kLongestPeriod = 64;  // iterations that are looked back at
+
+/// From which part of an earlier state a date follows, and which units' latencies or intervals lie between: a
+/// bit for each of the first 64.
+struct Origin {
+  std::uint32_t part = 0;
+  std::uint64_t units = 0;
+
+  Origin through(std::uint32_t unit) const {
+    return {part, unit < 64 ? units | std::uint64_t{1} << unit : units};
+  }
+};
+
+/// Of each part of a state: registers, then copies of units, then issues.
+using Origins = std::vector<Origin>;
+
+/// Those of two spans of time, one after another.
+Origins joined(const Origins& earlier, const Origins& later) {
+  Origins origins(later.size());
+  std::ranges::transform(later, origins.begin(), [&](const Origin& at) {
+    return Origin{earlier[at.part].part, earlier[at.part].units | at.units};
+  });
+  return origins;
+}
+
+Origins unchanged(std::size_t parts) {
+  Origins origins(parts);
+  for (std::size_t part = 0; part < parts; ++part)
+    origins[part].part = static_cast<std::uint32_t>(part);
+  return origins;
+}
+
+Origins repeated(Origins one, std::uint64_t times) {
+  Origins all = unchanged(one.size());
+  for (; times > 0; times /= 2) {
+    if (times % 2 == 1) all = joined(all, one);
+    one = joined(one, one);
+  }
+  return all;
+}
 
 /// What earlier instructions leave for later ones. Dates in cycles.
 struct MachineState {
@@ -60,6 +100,7 @@ class LoopRun {
               .copies = std::vector<std::int64_t>(copies, 0),
               .turns = std::vector<std::uint32_t>(machine.units.size(), 0)};
     time_.unit_cycles.assign(machine.units.size(), 0);
+    origins_ = unchanged(program.registers.size() + copies + machine.width);
   }
 
   LoopTime result() {
@@ -72,12 +113,14 @@ class LoopRun {
   void run(const LoopInstruction& instruction) {
     const LoopUnit& unit = program_.machine.units[instruction.unit];
     std::uint32_t& turn = state_.turns[instruction.unit];
-    std::int64_t& copy = state_.copies[first_copy_[instruction.unit] + turn];
+    const std::size_t place = first_copy_[instruction.unit] + turn;
+    std::int64_t& copy = state_.copies[place];
     turn = (turn + 1) % unit.copies;
     // In order, and no more than `width` in a cycle.
     std::int64_t start = std::max({state_.now(), state_.issued.front() + 1, copy});
     for (const std::uint32_t number : instruction.reads)
       start = std::max(start, state_.registers[number]);
+    if (closes_loops_) trace(instruction, place, start);
     copy = start + unit.interval;
     for (const std::uint32_t number : instruction.writes)
       state_.registers[number] = std::max(state_.registers[number], start + unit.latency);
@@ -86,6 +129,52 @@ class LoopRun {
     state_.end = std::max(state_.end, start + unit.latency);
     time_.unit_cycles[instruction.unit] += unit.interval;
     ++time_.instructions;
+  }
+
+  /// Notes from where the dates follow that \p instruction leaves, which starts at \p start. Of equal dates a
+  /// result goes before a unit and a unit before the order of issue.
+  void trace(const LoopInstruction& instruction, std::size_t copy, std::int64_t start) {
+    const std::size_t first_copy = state_.registers.size(), first_issue = first_copy + state_.copies.size();
+    const auto issues = origins_.begin() + static_cast<std::ptrdiff_t>(first_issue);
+    Origin origin = state_.issued.front() + 1 == start ? *issues : origins_.back();
+    if (state_.copies[copy] == start) origin = origins_[first_copy + copy];
+    for (const std::uint32_t number : instruction.reads)
+      if (state_.registers[number] == start) origin = origins_[number];
+    const std::int64_t ends = start + program_.machine.units[instruction.unit].latency;
+    for (const std::uint32_t number : instruction.writes)
+      if (ends >= state_.registers[number]) origins_[number] = origin.through(instruction.unit);
+    origins_[first_copy + copy] = origin.through(instruction.unit);
+    std::shift_left(issues, origins_.end(), 1);
+    origins_.back() = origin;
+  }
+
+  /// Follows \p origins of a period from the last issue until a part comes again.
+  void find_circuit(const Origins& origins, LoopCycle& cycle) const {
+    std::vector<std::uint32_t> path;
+    auto part = static_cast<std::uint32_t>(origins.size() - 1);
+    while (std::ranges::find(path, part) == path.end()) {
+      path.push_back(part);
+      part = origins[part].part;
+    }
+    std::uint64_t units = 0;
+    std::vector<CriticalPart>& parts = cycle.critical;
+    for (auto at = std::ranges::find(path, part); at != path.end(); ++at) {
+      units |= origins[*at].units;
+      const CriticalPart here = named(*at);
+      if (parts.empty() || parts.back() != here) parts.push_back(here);
+    }
+    if (parts.size() > 1 && parts.back() == parts.front()) parts.pop_back();
+    std::ranges::reverse(parts);  // in the order of time
+    for (std::uint32_t unit = 0; unit < 64; ++unit)
+      if ((units >> unit & 1U) != 0) cycle.critical_units.push_back(unit);
+  }
+
+  CriticalPart named(std::uint32_t part) const {
+    if (part < state_.registers.size()) return {HeldBy::register_, part};
+    const std::size_t copy = part - state_.registers.size();
+    if (copy >= state_.copies.size()) return {HeldBy::issue, 0};
+    const auto unit = std::ranges::upper_bound(first_copy_, copy) - first_copy_.begin() - 1;
+    return {HeldBy::unit, static_cast<std::uint32_t>(unit)};
   }
 
   void run_body(const LoopNest& nest, std::size_t depth) {
@@ -104,6 +193,7 @@ class LoopRun {
     MachineState relative;
     std::int64_t now = 0;
     std::vector<std::int64_t> unit_cycles;
+    Origins origins;  ///< of the iteration
   };
 
   void run(const LoopNest& nest, std::size_t depth) {
@@ -111,15 +201,23 @@ class LoopRun {
     std::deque<Left> left;
     std::uint64_t done = 0;
     while (done < nest.count) {
+      const Origins before = closes_loops_ ? std::exchange(origins_, unchanged(origins_.size())) : Origins{};
       run_body(nest, depth);
       ++done;
       ++cycle.evaluated;
-      if (!closes_loops_ || cycle.period > 0 || done == nest.count) continue;
-      const Left now{state_.relative(), state_.now(), time_.unit_cycles};
+      if (!closes_loops_) continue;
+      const Origins of_iteration = std::exchange(origins_, joined(before, origins_));
+      if (cycle.period > 0 || done == nest.count) continue;
+      const Left now{state_.relative(), state_.now(), time_.unit_cycles, of_iteration};
       const auto same = std::ranges::find(left, now.relative, &Left::relative);
       if (same != left.end()) {
         cycle.period = static_cast<std::uint64_t>(same - left.begin()) + 1;
         cycle.cycles = now.now - same->now;
+        Origins of_period = of_iteration;
+        for (auto each = left.begin(); each != same; ++each)
+          of_period = joined(each->origins, of_period);
+        find_circuit(of_period, cycle);
+        origins_ = joined(origins_, repeated(of_period, (nest.count - done) / cycle.period));
         done += skip(now, *same, (nest.count - done) / cycle.period) * cycle.period;
       }
       left.push_front(now);
@@ -147,6 +245,7 @@ class LoopRun {
   bool closes_loops_;
   std::vector<std::size_t> first_copy_;
   MachineState state_;
+  Origins origins_;  ///< of the dates in state_, since the innermost iteration that runs began
   LoopTime time_;
 };
 

@@ -53,6 +53,19 @@ struct LoopProgram {
   std::uint64_t iterations() const;    ///< of innermost loops
 };
 
+/// What holds up an iteration: a date that an earlier instruction left.
+enum class HeldBy : std::uint8_t {
+  register_,  ///< a result is ready
+  unit,       ///< a copy of a unit takes the next instruction
+  issue,      ///< instructions are issued in order, `width` in a cycle
+};
+struct CriticalPart {
+  HeldBy held_by = HeldBy::issue;
+  std::uint32_t number = 0;  ///< of the register or unit; 0 of the issue
+
+  friend bool operator==(const CriticalPart&, const CriticalPart&) = default;
+};
+
 /// Where a loop began to repeat: from there on, so many iterations take so many cycles, forever. Because dates
 /// only enter as maxima of sums, equal states, up to a common shift, have equal futures: this is a proof and no
 /// extrapolation.
@@ -62,6 +75,12 @@ struct LoopCycle {
   std::uint64_t evaluated = 0;  ///< of them, that were run
   std::uint64_t period = 0;     ///< iterations; 0: it did not repeat, and was run whole
   std::int64_t cycles = 0;      ///< of a period
+  /// The certificate that a period cannot be shorter: each part's date follows, over one period, from that of
+  /// the part before it and the first's from the last's, so that the dates along this circuit move by as many
+  /// periods as it has parts. Neighbours that are alike are one. Empty of a loop that did not repeat.
+  std::vector<CriticalPart> critical = {};
+  /// Units, of the machine's first 64, whose latency or interval the circuit's dates contain.
+  std::vector<std::uint32_t> critical_units = {};
 };
 
 struct LoopTime {

@@ -59,6 +59,7 @@ ConvolutionPlan plan_direct(const ConvolutionShape& shape, const GpuSpec& gpu) {
   work.rate = vector_multiplications(shape, gpu, /*packed=*/false) * gpu.kernels.convolution.direct_share;
   ConvolutionPlan plan;
   plan.kernel = vector_kernel(shape, work, gpu);
+  plan.kernel.touches = touched_by(shape, {.channels = 1, .pixels = shape.image.h * shape.image.w});
   add_kernels(plan, 0, {}, gpu);
   return plan;
 }

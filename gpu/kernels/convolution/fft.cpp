@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <utility>
 
 #include "gpu/kernels/convolution/plan_parts.hpp"
 #include "gpu/kernels/tiling.hpp"
@@ -50,11 +52,44 @@ ConvolutionPlan plan_fft(const ConvolutionShape& shape, const GpuSpec& gpu) {
       .requested_each = Bytes{kComplex * product(2 * kSide, of_point.k)}};
   ConvolutionPlan plan;
   plan.kernel = vector_kernel(shape, work, gpu);
-  const double transformed = product(points) * (images + filters + results);
-  // Each transform is written, read and written again by its transpose, and read once more.
-  const Bytes moved{4.0 * kComplex * transformed};
+  // A transform reads real numbers, padded to its side, and writes half as many complex ones, as many bytes;
+  // its transpose, by which all of a point lie together, reads and writes these.
+  const Bytes point{kComplex};
+  const bool is_data = shape.pass == ConvolutionPass::data;
+  const std::string images_name = is_data ? result_name(shape.pass) : image_name(shape.pass);
+  const std::string results_name = is_data ? image_name(shape.pass) : result_name(shape.pass);
+  const double taken = is_data ? results : images, made = is_data ? images : results;
+  const auto by_image = [&](std::string name, double count, bool is_written) {
+    return across(std::move(name), count, product(points), point, is_written);
+  };
+  const auto by_point = [&](std::string name, double count, bool is_written) {
+    return across(std::move(name), product(points), count, point, is_written);
+  };
+  const auto padded = [&](std::string name, double count, bool is_written) {
+    return streamed(std::move(name), point * (count * product(points)), is_written);
+  };
+  plan.kernel.before = rearranging(
+      {phase_of("transform of images",
+                {padded(images_name, taken, false), padded("spectra of images", taken, true)}),
+       phase_of("transform of filters",
+                {padded("filters", filters, false), padded("spectra of filters", filters, true)}),
+       phase_of("transpose of images",
+                {by_image("spectra of images", taken, false), by_point("images by point", taken, true)}),
+       phase_of("transpose of filters",
+                {by_image("spectra of filters", filters, false), by_point("filters by point", filters, true)})},
+      gpu);
+  plan.kernel.after = rearranging(
+      {phase_of("transpose of results",
+                {by_point("results by point", made, false), by_image("spectra of results", made, true)}),
+       phase_of("inverse transform",
+                {padded("spectra of results", made, false), padded(results_name, made, true)})},
+      gpu);
+  plan.kernel.after.front().time = plan.kernel.after.front().time - gpu.hbm.latency;  // one wait for all six
+  plan.kernel.touches = {by_point("images by point", taken, false),
+                         by_point("filters by point", filters, false),
+                         by_point("results by point", made, true)};
   plan.workspace = Bytes{2.0 * kComplex * product(points) * std::max(images + filters, results)};
-  add_kernels(plan, kTransforms, rearranging(moved, gpu), gpu);
+  add_kernels(plan, kTransforms, {}, gpu);
   return plan;
 }
 

@@ -1,5 +1,8 @@
 #include <algorithm>
+#include <iterator>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "gpu/kernels/convolution/plan_parts.hpp"
 #include "gpu/kernels/gemm/gemm_kernel.hpp"
@@ -78,6 +81,26 @@ double zeroed_elements(const ConvolutionShape& shape) {
   return shape.pass == ConvolutionPass::data && has_gaps ? tensors_of(shape).input : 0.0;
 }
 
+/// Images whose channels are put together, so that k is one.
+KernelPhase transpose_of(const std::string& name, std::int64_t channels, double elements, Bytes element) {
+  const auto columns = static_cast<double>(channels);
+  return phase_of("transpose of " + name,
+                  {streamed(name, element * elements, false),
+                   across(name + ", transposed", elements / columns, columns, element, true)});
+}
+
+/// What the product touches of the transposed images: a step of pixels lies together.
+std::vector<TouchedTensor> transposed(std::vector<TouchedTensor> touches, const ConvolutionShape& shape) {
+  ConvolutionShape together = shape;
+  together.layout = ImageLayout::nhwc;
+  std::vector<TouchedTensor> of_together = touched_by(together, {.channels = 1, .pixels = kStepOfProduct});
+  for (std::size_t i = 0; i < touches.size(); ++i) {
+    touches[i].footprint = of_together[i].footprint;
+    if (!touches[i].is_written) touches[i].name += ", transposed";
+  }
+  return touches;
+}
+
 /// The convolution with its k in \p parts.
 ConvolutionPlan planned(const ConvolutionShape& shape, std::int64_t parts, const GpuSpec& gpu) {
   const ConvolutionProduct product = product_of(shape);
@@ -97,24 +120,34 @@ ConvolutionPlan planned(const ConvolutionShape& shape, std::int64_t parts, const
   kernel.persistent = {};
   set_totals(kernel, shape);
   write_once(kernel, shape);
+  const std::int64_t taps = shape.filter.h * shape.filter.w;
+  kernel.touches = touched_by(shape, {.channels = ceil_div(kStepOfProduct, taps), .pixels = kStepOfProduct});
+  const Bytes element = element_size(shape.dtype);
   if (parts == 1) {
-    const Bytes zeroed = element_size(shape.dtype) * zeroed_elements(shape);
+    const Bytes zeroed = element * zeroed_elements(shape);
     const bool zeroes = zeroed.value > 0.0;
-    add_kernels(plan, zeroes ? 1 : 0, zeroes ? zeroed / gpu.hbm.write : Seconds{}, gpu);
+    if (zeroes) kernel.before = {clearing(streamed("input gradient", zeroed, true), gpu)};
+    add_kernels(plan, zeroes ? 1 : 0, {}, gpu);
     return plan;
   }
   // The results are zeroed first; caches add the parts, at twice HBM's rate as for products in parts.
   const double results = written_elements(shape);
   const Bytes added{static_cast<double>(parts) * results * kAccumulator};
-  const Bytes zeroed = element_size(shape.dtype) * results;
-  const Seconds summing = added / (2.0 * gpu.hbm.read) + zeroed / gpu.hbm.write;
+  const Seconds summing = added / (2.0 * gpu.hbm.read);
+  kernel.before = {clearing(streamed("filter gradient", element * results, true), gpu)};
   if (shape.batch % parts == 0 || shape.layout == ImageLayout::nhwc) {
     add_kernels(plan, 1, summing, gpu);
     return plan;
   }
   const ConvolutionTensors tensors = tensors_of(shape);
-  plan.workspace = element_size(shape.dtype) * (tensors.input + tensors.output);
-  add_kernels(plan, 3, summing + rearranging(2.0 * plan.workspace, gpu), gpu);
+  plan.workspace = element * (tensors.input + tensors.output);
+  std::vector<KernelPhase> transposes =
+      rearranging({transpose_of("input", shape.channels, tensors.input, element),
+                   transpose_of("output gradient", shape.filters, tensors.output, element)},
+                  gpu);
+  std::ranges::move(transposes, std::back_inserter(kernel.before));
+  kernel.touches = transposed(kernel.touches, shape);
+  add_kernels(plan, 3, summing, gpu);
   return plan;
 }
 

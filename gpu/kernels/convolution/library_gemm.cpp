@@ -1,6 +1,10 @@
 #include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
 
 #include "gpu/kernels/convolution/plan_parts.hpp"
+#include "gpu/kernels/gemm/gemm_footprints.hpp"
 #include "gpu/kernels/gemm/gemm_kernel.hpp"
 
 namespace c3::inline gpu {
@@ -40,6 +44,35 @@ GemmShape product_for(const ConvolutionShape& shape, std::int64_t images) {
   return gemm;
 }
 
+/// The operands of \p gemm, in the plan's names for A, B and C. A call for each of several images: the bytes
+/// are those of all.
+std::vector<TouchedTensor> operands(const GemmShape& gemm, std::int64_t calls,
+                                    const std::array<std::string, 3>& names) {
+  std::array<TouchedTensor, 3> touched = touched_by(gemm);
+  std::vector<TouchedTensor> named;
+  for (std::size_t i = 0; i < touched.size(); ++i) {
+    touched[i].name = names[i];
+    if (names[i] != "filters" && names[i] != "filter gradient")
+      touched[i].bytes = static_cast<double>(calls) * touched[i].bytes;
+    named.push_back(std::move(touched[i]));
+  }
+  return named;
+}
+
+/// Of the pass's product, A, B and C: the matrices of the images and of the results that it reads or writes.
+std::array<std::string, 3> names_of(const ConvolutionShape& shape, const std::string& images,
+                                    const std::string& results) {
+  switch (shape.pass) {
+    case ConvolutionPass::forward:
+      return {"filters", images, results};
+    case ConvolutionPass::data:
+      return {"filters", results, images};
+    case ConvolutionPass::weight:
+      break;
+  }
+  return {results, images, "filter gradient"};
+}
+
 /// 1 x 1 with stride 1: images as they lie are the matrices. Forward and data they are a batch of one call;
 /// products of the weight pass add up, one call an image.
 ConvolutionPlan plan_pointwise(const ConvolutionShape& shape, const GpuSpec& gpu) {
@@ -49,6 +82,7 @@ ConvolutionPlan plan_pointwise(const ConvolutionShape& shape, const GpuSpec& gpu
   if (one_call) gemm.batch = shape.batch;
   ConvolutionPlan plan;
   plan.kernel = repeated(describe_product("convolution", gemm, gpu), calls, gpu);
+  plan.kernel.touches = operands(gemm, calls, names_of(shape, image_name(shape.pass), result_name(shape.pass)));
   add_kernels(plan, static_cast<int>(calls) - 1, {}, gpu);
   return plan;
 }
@@ -59,14 +93,33 @@ ConvolutionPlan plan_strided(const ConvolutionShape& shape, const GpuSpec& gpu) 
   const Extent2 out = output_extent(shape);
   const double used = product_of_extents(shape.batch, shape.channels, out.h, out.w);
   const bool spreads = shape.pass == ConvolutionPass::data;  // zeros between
-  const double image_side = spreads ? used + tensors.input : 2.0 * used;
   const Bytes element = element_size(shape.dtype);
   ConvolutionPlan plan;
-  plan.kernel = describe_product("convolution", product_for(shape, shape.batch), gpu);
+  const GemmShape gemm = product_for(shape, shape.batch);
+  plan.kernel = describe_product("convolution", gemm, gpu);
+  plan.kernel.touches = operands(gemm, 1, names_of(shape, "used pixels", "result, channels first"));
   plan.workspace = element * (used + tensors.output);
-  const Seconds copies =
-      rearranging(element * image_side, gpu) + rearranging(element * (2.0 * tensors.output), gpu);
-  add_kernels(plan, 2, copies, gpu);
+  const auto pixels = [&](bool is_written) { return streamed("used pixels", element * used, is_written); };
+  const auto first = [&](bool is_written) {
+    return across("result, channels first", static_cast<double>(shape.filters),
+                  tensors.output / static_cast<double>(shape.filters), element, is_written);
+  };
+  const auto result = [&](bool is_written) {
+    return streamed(result_name(shape.pass), element * tensors.output, is_written);
+  };
+  if (spreads) {
+    plan.kernel.before = rearranging({phase_of("transpose of gradients", {result(false), first(true)})}, gpu);
+    plan.kernel.after = rearranging(
+        {phase_of("spread of pixels",
+                  {pixels(false), streamed(image_name(shape.pass), element * tensors.input, true)})},
+        gpu);
+  } else {
+    plan.kernel.before = rearranging(
+        {phase_of("gather of pixels", {streamed(image_name(shape.pass), element * used, false), pixels(true)})},
+        gpu);
+    plan.kernel.after = rearranging({phase_of("transpose of results", {first(false), result(true)})}, gpu);
+  }
+  add_kernels(plan, 2, {}, gpu);
   return plan;
 }
 
@@ -76,10 +129,25 @@ ConvolutionPlan plan_patches(const ConvolutionShape& shape, const GpuSpec& gpu) 
   const double patches = patch_elements(shape);
   const double image = product_of_extents(shape.channels, shape.image.h, shape.image.w);
   ConvolutionPlan plan;
-  plan.kernel = repeated(describe_product("convolution", product_for(shape, 1), gpu), shape.batch, gpu);
+  const GemmShape gemm = product_for(shape, 1);
+  plan.kernel = repeated(describe_product("convolution", gemm, gpu), shape.batch, gpu);
+  plan.kernel.touches = operands(gemm, shape.batch, names_of(shape, "patches", result_name(shape.pass)));
   plan.workspace = element * patches;
-  const Seconds each = rearranging(element * (patches + image), gpu);
-  add_kernels(plan, static_cast<int>(2 * shape.batch) - 1, static_cast<double>(shape.batch) * each, gpu);
+  // All images' patches as one phase: a row of an image's for each tap, of which a channel's are written
+  // together.
+  const auto images = static_cast<double>(shape.batch);
+  const bool is_data = shape.pass == ConvolutionPass::data;
+  TouchedTensor matrix =
+      across("patches", product_of_extents(shape.channels, shape.filter.h, shape.filter.w),
+             product_of_extents(output_extent(shape).h, output_extent(shape).w), element, !is_data);
+  matrix.bytes = images * matrix.bytes;
+  std::vector<KernelPhase> phases = rearranging(
+      {phase_of(is_data ? "images of patches" : "patches of images",
+                {std::move(matrix), streamed(image_name(shape.pass), element * (images * image), is_data)})},
+      gpu);
+  phases.front().time += gpu.hbm.latency * (images - 1.0);
+  (is_data ? plan.kernel.after : plan.kernel.before) = std::move(phases);
+  add_kernels(plan, static_cast<int>(2 * shape.batch) - 1, {}, gpu);
   return plan;
 }
 

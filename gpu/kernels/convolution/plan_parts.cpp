@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "gpu/kernel_time.hpp"
 
@@ -55,8 +56,27 @@ KernelDescription vector_kernel(const ConvolutionShape& shape, const VectorWork&
   return kernel;
 }
 
-Seconds rearranging(Bytes bytes, const GpuSpec& gpu) {
-  return gpu.hbm.latency + bytes / (gpu.hbm.copy * gpu.kernels.convolution.image_share);
+std::vector<KernelPhase> rearranging(std::vector<KernelPhase> phases, const GpuSpec& gpu) {
+  for (KernelPhase& phase : phases) {
+    phase.hbm_share = gpu.kernels.convolution.image_share;
+    phase.time = (phase.read + phase.written) / (gpu.hbm.copy * phase.hbm_share);
+  }
+  phases.front().time += gpu.hbm.latency;
+  return phases;
+}
+
+KernelPhase phase_of(std::string name, std::vector<TouchedTensor> touches) {
+  KernelPhase phase{.name = std::move(name), .read = {}, .written = {}, .time = {}};
+  for (const TouchedTensor& tensor : touches)
+    (tensor.is_written ? phase.written : phase.read) += tensor.bytes;
+  phase.touches = std::move(touches);
+  return phase;
+}
+
+KernelPhase clearing(TouchedTensor tensor, const GpuSpec& gpu) {
+  KernelPhase phase = phase_of("clear " + tensor.name, {std::move(tensor)});
+  phase.time = phase.written / gpu.hbm.write;
+  return phase;
 }
 
 void add_kernels(ConvolutionPlan& plan, int more, Seconds time, const GpuSpec& gpu) {

@@ -2,6 +2,7 @@
 /// What the solvers' plans have in common.
 
 #include "gpu/kernels/convolution/solver.hpp"
+#include "gpu/kernels/convolution/touched_images.hpp"
 
 namespace c3::inline gpu {
 
@@ -34,12 +35,18 @@ void set_totals(KernelDescription& kernel, const ConvolutionShape& shape);
 /// Makes \p kernel's work groups store the pass's result once; otherwise they store what their product does.
 void write_once(KernelDescription& kernel, const ConvolutionShape& shape);
 
-/// Time of a kernel of \p gpu that moves \p bytes of images through HBM and computes next to nothing: im2col,
-/// transposes, transforms.
-Seconds rearranging(Bytes bytes, const GpuSpec& gpu);
+/// Kernels of \p gpu that move images through HBM and compute next to nothing: im2col, transposes, transforms.
+/// They move what they touch at the rate of copies of images; the first waits for memory's latency.
+std::vector<KernelPhase> rearranging(std::vector<KernelPhase> phases, const GpuSpec& gpu);
 
-/// Completes \p plan with \p more kernels that run before or after its own and take \p time together, launches
-/// apart, and with what starting and draining each kernel costs.
+/// A phase that reads and writes \p touches whole, its time not yet known.
+KernelPhase phase_of(std::string name, std::vector<TouchedTensor> touches);
+
+/// Clears a tensor.
+KernelPhase clearing(TouchedTensor tensor, const GpuSpec& gpu);
+
+/// Completes \p plan with what starting and draining its kernel and \p more others cost, and with \p time that
+/// those take beside its phases, launches apart.
 void add_kernels(ConvolutionPlan& plan, int more, Seconds time, const GpuSpec& gpu);
 
 /// \p one kernel \p times over, one after another, as one description: its work groups are those of all, and

@@ -87,6 +87,8 @@ ConvolutionPlan plan_fused(const ConvolutionShape& shape, const WinogradTile& ti
       .requested_each = element_size(shape.dtype) * (static_cast<double>(seen.channels) * (inputs + taps))};
   ConvolutionPlan plan;
   plan.kernel = vector_kernel(shape, work, gpu);
+  plan.kernel.touches =
+      touched_by(shape, {.channels = kChannelsTogether, .pixels = shape.image.h * shape.image.w});
   add_kernels(plan, 0, {}, gpu);
   return plan;
 }
@@ -104,15 +106,31 @@ ConvolutionPlan plan_passes(const ConvolutionShape& shape, std::int64_t taps, co
                        .batch = points};
   const Bytes element = element_size(shape.dtype);
   const ConvolutionTensors tensors = tensors_of(shape);
-  const double transformed = tiles * product(points) * product(shape.channels + shape.filters);
+  const double transformed_inputs = tiles * product(points, shape.channels);
+  const double transformed_gradients = tiles * product(points, shape.filters);
   const double sums = product(points, shape.filters, shape.channels);
   ConvolutionPlan plan;
   plan.kernel = describe_product("convolution", gemm, gpu);
-  plan.workspace = element * (transformed + sums);
-  const Bytes before = element * (transformed + tensors.input + tensors.output);
-  const Bytes after = element * (sums + tensors.filters);
+  plan.workspace = element * (transformed_inputs + transformed_gradients + sums);
+  // Each point has a matrix of its own, of all tiles: a transform writes across them.
+  const auto transformed = [&](std::string name, double elements, bool is_written) {
+    return across(std::move(name), product(points), elements / product(points), element, is_written);
+  };
+  plan.kernel.before = rearranging(
+      {phase_of("transform of images", {streamed("input", element * tensors.input, false),
+                                        transformed("tiles of input", transformed_inputs, true)}),
+       phase_of("transform of gradients", {streamed("output gradient", element * tensors.output, false),
+                                           transformed("tiles of gradient", transformed_gradients, true)})},
+      gpu);
+  plan.kernel.after = rearranging(
+      {phase_of("inverse transform", {transformed("sums", sums, false),
+                                      streamed("filter gradient", element * tensors.filters, true)})},
+      gpu);
+  plan.kernel.touches = {transformed("tiles of input", transformed_inputs, false),
+                         transformed("tiles of gradient", transformed_gradients, false),
+                         streamed("sums", element * sums, true)};
   set_totals(plan.kernel, shape);
-  add_kernels(plan, 3, rearranging(before, gpu) + rearranging(after, gpu), gpu);
+  add_kernels(plan, 3, {}, gpu);
   return plan;
 }
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "results/report/html.hpp"
@@ -55,6 +56,30 @@ std::string counts_text(const SweepGrid& grid) {
   return text;
 }
 
+/// Of how many strategies of points the time was not simulated whole, and how little of it was; empty: of none.
+std::string estimates_text(const SweepTable& table) {
+  std::size_t estimated = 0;
+  double least = 1.0, widest = 0.0;
+  for (const ColumnData& column : table.columns) {
+    const bool is_share = column.spec.name.ends_with(".estimate_simulated");
+    const bool is_bound = column.spec.name.ends_with(".estimate_bound");
+    if (!is_share && !is_bound) continue;
+    for (const double value : std::get<std::vector<double>>(column.values)) {
+      if (std::isnan(value)) continue;
+      if (is_bound) widest = std::max(widest, value);
+      if (is_share) least = std::min(least, value);
+      if (is_share) ++estimated;
+    }
+  }
+  if (estimated == 0) return "";
+  const std::string bound =
+      widest > 0.0 ? fmt::format(", bounds up to {:.2f}% at 95% confidence", 100 * widest) : "";
+  return fmt::format(
+      "Estimates: {} times were not simulated whole (measure.estimate); of the least {:.3g}% was simulated{}. "
+      "Columns estimate_* of the merged table have each.",
+      estimated, 100 * least, bound);
+}
+
 /// Points that have no numbers for one reason.
 struct Cause {
   std::size_t first_row = 0;
@@ -79,6 +104,8 @@ std::string sweep_head_section(const SweepScope& scope, const std::string& title
                      escaped(counts_text(scope.grid)) + "</p>\n" + keys_table(scope.grid) +
                      "<p class=\"command\"><code>" + escaped(attribute(table, "command_line")) +
                      "</code></p>\n";
+  if (const std::string estimates = estimates_text(table); !estimates.empty())
+    html += "<p class=\"note\">" + escaped(estimates) + "</p>\n";
   if (values_of(scope.grid, scope.choice.y).empty())
     html +=
         "<p><b>No point has a value of " + escaped(scope.choice.y) + ": there is nothing to draw.</b></p>\n";

@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
+#include "results/report/heat_colour.hpp"
 #include "results/report/html.hpp"
 #include "results/report/sweep/sweep_sections.hpp"
 #include "results/sweep/heat_map.hpp"
@@ -13,29 +13,6 @@ namespace c3::inline results {
 namespace {
 
 constexpr std::size_t kMostPanels = 8, kMostLevels = 32;
-
-struct Colour {
-  int red, green, blue;
-};
-
-/// Viridis, which is told apart in grey and by colour-blind readers, dark to bright.
-constexpr std::array kViridis{Colour{68, 1, 84},    Colour{71, 44, 122},  Colour{59, 81, 139},
-                              Colour{44, 113, 142}, Colour{33, 144, 141}, Colour{39, 173, 129},
-                              Colour{92, 200, 99},  Colour{170, 220, 50}, Colour{253, 231, 37}};
-
-Colour colour_at(double share) {
-  const double place = std::clamp(share, 0.0, 1.0) * (kViridis.size() - 1);
-  const auto i = std::min(static_cast<std::size_t>(place), kViridis.size() - 2);
-  const double part = place - static_cast<double>(i);
-  const auto mixed = [&](int Colour::*of) {
-    return static_cast<int>(std::lround((1 - part) * kViridis.at(i).*of + part * kViridis.at(i + 1).*of));
-  };
-  return {mixed(&Colour::red), mixed(&Colour::green), mixed(&Colour::blue)};
-}
-
-std::string hex(Colour colour) {
-  return fmt::format("#{:02x}{:02x}{:02x}", colour.red, colour.green, colour.blue);
-}
 
 /// Black or white, whichever is read better on \p colour (relative luminance of WCAG 2).
 const char* ink(Colour colour) {
@@ -76,7 +53,7 @@ std::string cell_html(const SweepScope& scope, const HeatCell& cell, const HeatS
     return fmt::format(R"(<td class="heat hatched" title="{}">{}</td>)", title,
                        escaped(status_words(scope.grid.status(*cell.at))));
   }
-  const Colour colour = colour_at(scale.share(*cell.value));
+  const Colour colour = heat_colour(scale.share(*cell.value));
   return fmt::format(R"(<td class="heat{}" style="background:{};color:{}" title="{}">{}</td>)",
                      is_best ? " best" : "", hex(colour), ink(colour), title,
                      escaped(scale.value.text(*cell.value)));
@@ -116,13 +93,11 @@ std::string map_html(const SweepScope& scope, const SweepPanel& panel, const Hea
 }
 
 std::string legend(const HeatScale& scale) {
-  std::string stops;
-  for (const Colour& colour : kViridis)
-    stops += (stops.empty() ? "" : ",") + hex(colour);
   return fmt::format(
-      "<p class=\"legend\"><span>{}</span><span class=\"ramp\" style=\"background:linear-gradient("
-      "90deg,{})\"></span><span>{}</span><span>outlined: the best of its map</span></p>\n",
-      escaped(scale.value.with_unit(scale.dark)), stops, escaped(scale.value.with_unit(scale.bright)));
+      "<p class=\"legend\"><span>{}</span><span class=\"ramp\" style=\"background:{}\"></span>"
+      "<span>{}</span><span>outlined: the best of its map</span></p>\n",
+      escaped(scale.value.with_unit(scale.dark)), heat_gradient(),
+      escaped(scale.value.with_unit(scale.bright)));
 }
 
 }  // namespace

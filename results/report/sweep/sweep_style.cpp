@@ -32,7 +32,6 @@ table.heat td.best { outline: 2px solid currentColor; outline-offset: -3px; font
   font-size: 12px; }
 div.hatched { padding: 0 6px; }
 table.heat td.hatched { white-space: normal; text-align: center; }
-.ramp { width: 180px; height: 12px; align-self: center; }
 table.bars.sweep td.bar { width: 62%; }
 table.bars.sweep th { width: 16%; white-space: normal; overflow-wrap: anywhere; }
 table.bars.sweep i { display: inline-block; }

@@ -3,21 +3,42 @@
 #include "workloads/traces/kernel_class.hpp"
 
 namespace c3::inline sampling {
+namespace {
+
+constexpr double kPicosecond = 1e-12;
+
+void add(RecordedKernels& kernels, WorkClass work_class, const std::string& name, Seconds duration) {
+  if (work_class == WorkClass::collective) {
+    ++kernels.collectives;
+    kernels.collective_time += duration;
+  } else {
+    kernels.invocations.add(name, duration);
+  }
+}
+
+}  // namespace
 
 RecordedKernels recorded_kernels(const std::vector<Rank>& ranks) {
-  constexpr double kPicosecond = 1e-12;
   RecordedKernels kernels;
   for (const Rank& rank : ranks) {
     for (const TraceEvent& event : rank.trace.activities) {
       if (event.kind != EventKind::kernel) continue;
       const std::string& name = rank.trace.name_of(event);
-      const Seconds duration{static_cast<double>(event.duration.count) * kPicosecond};
-      if (work_class(event.kind, name) == WorkClass::collective) {
-        ++kernels.collectives;
-        kernels.collective_time += duration;
-      } else {
-        kernels.invocations.add(name, duration);
-      }
+      add(kernels, work_class(event.kind, name), name,
+          Seconds{static_cast<double>(event.duration.count) * kPicosecond});
+    }
+  }
+  return kernels;
+}
+
+RecordedKernels recorded_kernels(const RecordedRun& run) {
+  RecordedKernels kernels;
+  for (const RecordedRank& rank : run.ranks) {
+    for (const RecordedWork& work : rank.work) {
+      if (!work.has_time || work.work_class == WorkClass::copy || work.work_class == WorkClass::memset)
+        continue;
+      add(kernels, work.work_class, run.text(work.name),
+          Seconds{static_cast<double>(work.duration.count) * kPicosecond});
     }
   }
   return kernels;

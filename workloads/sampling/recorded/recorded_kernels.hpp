@@ -6,6 +6,7 @@
 
 #include "workloads/sampling/invocations.hpp"
 #include "workloads/traces/rank_record.hpp"
+#include "workloads/traces/replay/recorded_run.hpp"
 
 namespace c3::inline sampling {
 
@@ -18,5 +19,7 @@ struct RecordedKernels {
 
 /// Copies and memsets are no kernels, and are left out too.
 RecordedKernels recorded_kernels(const std::vector<Rank>& ranks);
+/// The same of an imported run; work whose time is not known is left out.
+RecordedKernels recorded_kernels(const RecordedRun& run);
 
 }  // namespace c3::sampling
