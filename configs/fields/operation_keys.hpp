@@ -123,8 +123,8 @@ inline constexpr auto kTimedKeys = std::to_array<KeyText>({
 
 inline constexpr auto kMessageKeys = std::to_array<KeyText>({
     {"size", "bytes"},
-    {"to", "places further in the group, counted around"},
-    {"from", "places further in the group, counted around; -1: the one before"},
+    {"to", "places further in the group, around it; -1: the one before"},
+    {"from", "places further in the group, around it; -1: the one before"},
     {"over", "communicator"},
     {"sends", "messages that the rank sends"},
     {"receives", "messages that the rank receives"},
