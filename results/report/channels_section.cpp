@@ -110,8 +110,8 @@ std::string rate_row(const Lane& stream, const TimeAxis& axis) {
   for (double& rate : rates)
     rate /= most;
   const std::string title =
-      fmt::format("arithmetic of stream {}, at most {}", stream.label, with_prefix(most, "flop/s"));
-  return lane(fmt::format("{}<b>{}</b>", escaped(stream.label), escaped(with_prefix(most, "flop/s"))),
+      fmt::format("arithmetic of stream {}, at most {}", stream.label, with_prefix(most, "FLOP/s"));
+  return lane(fmt::format("{}<b>{}</b>", escaped(stream.label), escaped(with_prefix(most, "FLOP/s"))),
               plot_begin(kRateHeight, title) + grid(axis, kRateHeight) +
                   step_area("compute", rates, kRateHeight, kRateHeight - 2, title) + kPlotEnd);
 }
@@ -265,7 +265,7 @@ std::string channels_section(const ReportScope& scope) {
              "<section id=\"channels\">\n<h2>Channels of memory</h2>\n<p "
              "class=\"legend\"><span>idle</span><span "
              "class=\"ramp\" style=\"background:{}\"></span><span>full</span> <span><i "
-             "class=\"compute\"></i>flop/s of "
+             "class=\"compute\"></i>FLOP/s of "
              "a stream's kernels, and the most</span></p>\n<p class=\"note\">GPU 0. A row for each channel of "
              "HBM, the first "
              "on top. In the table each kernel and phase at its longest: evenness is the channels' mean load "

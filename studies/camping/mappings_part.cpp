@@ -47,12 +47,9 @@ Experiment step() {
   return ExperimentFile::load(experiment_of_study("bert", "bert_large_mi100.toml"), sets).make(std::nullopt);
 }
 
-Experiment experiment_of(bool is_step, ChannelMapping mapping, MemoryGrain grain) {
-  Experiment experiment = is_step ? step() : pair();
-  experiment.cluster.gpu.hbm.channels = {
-      .count = is_step ? kStepChannels : kPairChannels, .row_cycle = {}, .mapping = mapping};
-  experiment.measure.memory_grain = grain;
-  return experiment;
+/// Two layers of LLaMA 3 8B on eight MI300X.
+Experiment sharded_step() {
+  return ExperimentFile::load(experiment_of_study("camping", "channel_step.toml"), {}).make(std::nullopt);
 }
 
 /// Mean load of each channel of GPU 0 in equal times, over what it can give.
@@ -118,11 +115,19 @@ class ChannelRecorder final : public Observer {
 
 }  // namespace
 
+Experiment MappingsPart::experiment_of(Work work, ChannelMapping mapping, MemoryGrain grain) {
+  Experiment experiment = work == Work::pair ? pair() : work == Work::step ? step() : sharded_step();
+  experiment.cluster.gpu.hbm.channels = {
+      .count = work == Work::step ? kStepChannels : kPairChannels, .row_cycle = {}, .mapping = mapping};
+  experiment.measure.memory_grain = grain;
+  return experiment;
+}
+
 MappingsPart::MappingsPart() {
-  for (const bool is_step : {false, true}) {
-    runs_.push_back({.is_step = is_step, .grain = MemoryGrain::whole});
+  for (const Work work : {Work::pair, Work::step, Work::sharded_step}) {
+    runs_.push_back({.work = work, .grain = MemoryGrain::whole});
     for (const ChannelMapping mapping : kMappings)
-      runs_.push_back({.mapping = mapping, .is_step = is_step});
+      runs_.push_back({.mapping = mapping, .work = work});
   }
 }
 
@@ -130,7 +135,7 @@ void MappingsPart::plan(SimulationJobs& jobs) {
   for (Run& run : runs_) {
     jobs.push_back({.run =
                         [&run] {
-                          const Experiment experiment = experiment_of(run.is_step, run.mapping, run.grain);
+                          const Experiment experiment = experiment_of(run.work, run.mapping, run.grain);
                           const RunResult result = run_once(experiment, experiment.strategies.front(), {});
                           return SimulatedTime{.values = {result.time.value, result.kernels.duration().value}};
                         },
@@ -142,10 +147,9 @@ void MappingsPart::plan(SimulationJobs& jobs) {
   }
 }
 
-const MappingsPart::Run& MappingsPart::of(ChannelMapping mapping, bool is_step, MemoryGrain grain) const {
+const MappingsPart::Run& MappingsPart::of(ChannelMapping mapping, Work work, MemoryGrain grain) const {
   return *std::ranges::find_if(runs_, [&](const Run& run) {
-    return run.is_step == is_step && run.grain == grain &&
-           (grain == MemoryGrain::whole || run.mapping == mapping);
+    return run.work == work && run.grain == grain && (grain == MemoryGrain::whole || run.mapping == mapping);
   });
 }
 
@@ -163,23 +167,32 @@ StudyReport MappingsPart::sections(const PublishedFigures& published) const {
       .lines = {},
       .notes = {"32 channels; mixed precision, 32 sequences of 128 tokens."},
       .decimals = 2};
-  for (const bool is_step : {false, true}) {
-    const Run& whole = of({}, is_step, MemoryGrain::whole);
+  StudySection sharded{
+      .heading =
+          "Two layers of LLaMA 3 8B sharded over eight MI300X: a step longer than with memory as a whole",
+      .lines = {},
+      .notes = {"channel_step.toml, 128 channels; c3sim report on its result draws them."},
+      .decimals = 2};
+  for (const Work work : {Work::pair, Work::step, Work::sharded_step}) {
+    const Run& whole = of({}, work, MemoryGrain::whole);
     for (const ChannelMapping mapping : kMappings) {
-      const Run& run = of(mapping, is_step, MemoryGrain::channels);
+      const Run& run = of(mapping, work, MemoryGrain::channels);
       const double longer = kPercent * (run.time / whole.time - 1.0);
       if (mapping == ChannelMapping::random) {
         same.lines.push_back({.figure = {.of = published.find("grain.random"), .simulated = longer},
-                              .label = is_step ? "training step" : "product beside an all-gather"});
+                              .label = work == Work::pair   ? "product beside an all-gather"
+                                       : work == Work::step ? "training step, BERT-Large"
+                                                            : "training step, LLaMA 3 8B"});
         continue;
       }
-      StudyLine line{.figure = {.of = published.find(is_step ? "step" : "pair"), .simulated = longer},
-                     .label = std::string(name_of(mapping))};
-      if (!is_step) line.beside = {{"product", kPercent * (run.kernels / whole.kernels - 1.0)}};
-      (is_step ? steps : pairs).lines.push_back(std::move(line));
+      StudyLine line{
+          .figure = {.of = published.find(work == Work::pair ? "pair" : "step"), .simulated = longer},
+          .label = std::string(name_of(mapping))};
+      if (work == Work::pair) line.beside = {{"product", kPercent * (run.kernels / whole.kernels - 1.0)}};
+      (work == Work::pair ? pairs : work == Work::step ? steps : sharded).lines.push_back(std::move(line));
     }
   }
-  return {std::move(same), std::move(pairs), std::move(steps), buffers(published)};
+  return {std::move(same), std::move(pairs), std::move(steps), std::move(sharded), buffers(published)};
 }
 
 // Each buffer once, by what it reaches with the consecutive mapping.
@@ -188,7 +201,7 @@ StudySection MappingsPart::buffers(const PublishedFigures& published) const {
       .heading = "Buffers of the step: share of the bandwidth that each reaches alone, consecutive mapping",
       .lines = {},
       .notes = {"Those below 90 %, the worst first; operands A and B are read, C is written."}};
-  const Experiment experiment = experiment_of(true, ChannelMapping::consecutive, MemoryGrain::channels);
+  const Experiment experiment = experiment_of(Work::step, ChannelMapping::consecutive, MemoryGrain::channels);
   std::vector<BufferReach> buffers = buffer_reaches(experiment.cluster.gpu, experiment.program);
   std::ranges::stable_sort(buffers, {}, [](const BufferReach& each) { return each.reach[0]; });
   for (const BufferReach& buffer : buffers) {
@@ -205,8 +218,8 @@ void MappingsPart::record() {
   constexpr std::size_t kBins = 60;
   rows_ = "mapping,time_us,channel,load\n";
   for (const ChannelMapping mapping : {ChannelMapping::consecutive, ChannelMapping::ipoly}) {
-    const Experiment experiment = experiment_of(false, mapping, MemoryGrain::channels);
-    ChannelRecorder recorder(Seconds{of(mapping, false, MemoryGrain::channels).time}, kBins);
+    const Experiment experiment = experiment_of(Work::pair, mapping, MemoryGrain::channels);
+    ChannelRecorder recorder(Seconds{of(mapping, Work::pair, MemoryGrain::channels).time}, kBins);
     RunSetup setup;
     setup.observer = &recorder;
     run_once(experiment, experiment.strategies.front(), setup);

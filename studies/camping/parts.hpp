@@ -35,7 +35,7 @@ class ConvolutionsPart {
   std::vector<Run> runs_;
 };
 
-/// A product beside an all-gather, and a training step, with each mapping.
+/// A product beside an all-gather, and training steps, with each mapping.
 class MappingsPart {
  public:
   MappingsPart();
@@ -48,13 +48,16 @@ class MappingsPart {
   void record();
 
  private:
+  /// A product beside an all-gather; BERT-Large on an MI100; LLaMA 3 8B sharded over eight MI300X.
+  enum class Work { pair, step, sharded_step };
   struct Run {
     ChannelMapping mapping = ChannelMapping::ipoly;
-    bool is_step = false;
+    Work work = Work::pair;
     MemoryGrain grain = MemoryGrain::channels;
     double time = 0.0, kernels = 0.0;
   };
-  const Run& of(ChannelMapping mapping, bool is_step, MemoryGrain grain) const;
+  static Experiment experiment_of(Work work, ChannelMapping mapping, MemoryGrain grain);
+  const Run& of(ChannelMapping mapping, Work work, MemoryGrain grain) const;
   StudySection buffers(const PublishedFigures& published) const;
 
   std::vector<Run> runs_;
