@@ -23,9 +23,9 @@ TuneCandidate look_at(const Sweep& space, std::size_t point) {
     const auto [file, outline] = space.with_outline(space.points()[point]);
     its.read.id = point_id(file.resolved_toml());
     const PlacedFile placed = with_placed_tables(file);
+    const auto make = [&](std::optional<std::uint64_t> draw) { return placed.file.make(draw); };
     const bool is_written = placed.note.empty();
-    its.facts = candidate_facts(is_written ? outline : placed.file.make(std::nullopt),
-                                [&](std::optional<std::uint64_t> draw) { return placed.file.make(draw); });
+    its.facts = is_written ? candidate_facts(outline, make) : candidate_facts(make(std::nullopt), make);
   } catch (const ConfigError& error) {
     its.refused = its.read.refused = error.what();
   } catch (const InfeasibleError& error) {

@@ -73,6 +73,11 @@ CollectiveGrain grain_of(const CollectivePlan& plan, const ClusterSpec& cluster,
   return choose_grain(told, chunks_of(told, plan, cluster).count);
 }
 
+void add_jobs(CollectiveSchedule& schedule, const CollectivePlan& plan) {
+  if (plan.backend != Backend::dma) return;
+  schedule.jobs = make_dma_jobs(schedule.graph, schedule.flows, plan.dma.variant, schedule.grain);
+}
+
 CollectiveSchedule make_schedule(const CollectivePlan& plan, const ClusterSpec& cluster, bool folded) {
   const GraphForm form = form_of(plan, cluster, folded);
   CollectiveSchedule schedule;
@@ -90,6 +95,7 @@ CollectiveSchedule make_schedule(const CollectivePlan& plan, const ClusterSpec& 
   }
   check_flows(schedule.graph, plan.name, schedule.grain, chunks.count);
   schedule.flows = plan_flows(schedule.graph, schedule.grain, chunks);
+  add_jobs(schedule, plan);
   return schedule;
 }
 
@@ -157,6 +163,7 @@ CollectiveSchedule make_class_schedule(const CollectivePlan& plan, const Cluster
     schedule.pipeline = plan_pipeline(schedule.graph, schedule.grain, chunks, &folding);
   } else {
     schedule.flows = plan_flows(schedule.graph, schedule.grain, chunks, &folding);
+    add_jobs(schedule, plan);
   }
   links.end_call();
   schedule.shares = folding.take_shares();
@@ -180,7 +187,7 @@ std::size_t hash_of(const CollectivePlan& plan) {
 bool KnownSchedule::is_of(const CollectivePlan& plan) const {
   const auto equal = [](const auto& a, const auto& b) { return a == b || (a && b && *a == *b); };
   return grain == plan.grain && backend == plan.backend && method == plan.method && call == plan.call &&
-         equal(groups, plan.groups);
+         equal(groups, plan.groups) && (backend != Backend::dma || variant == plan.dma.variant);
 }
 
 std::shared_ptr<const CollectiveSchedule> ScheduleStore::of(const CollectivePlan& plan) {
@@ -190,7 +197,8 @@ std::shared_ptr<const CollectiveSchedule> ScheduleStore::of(const CollectivePlan
   if (found != end) return known_[found->second].schedule;
   std::shared_ptr<const CollectiveSchedule> schedule = make(plan);  // throws where the plan cannot run
   places_.emplace(hash, known_.size());
-  known_.push_back({plan.call, plan.backend, plan.method, plan.grain, plan.groups, std::move(schedule)});
+  known_.push_back(
+      {plan.call, plan.backend, plan.method, plan.grain, plan.dma.variant, plan.groups, std::move(schedule)});
   return known_.back().schedule;
 }
 

@@ -14,13 +14,14 @@
 
 namespace c3::inline collectives {
 
-/// Depends on the plan's call, backend, method and grain, and on the cluster. It never changes, so runs share
-/// it.
+/// Depends on the plan's call, backend, method and grain, the variant of copy engines' commands, and on the
+/// cluster. It never changes, so runs share it.
 struct CollectiveSchedule {
   CollectiveGrain grain = CollectiveGrain::edge;  ///< never automatic
   std::vector<TurningRing> rings;  ///< what runs chunk by chunk, as it comes; then there are no transfers
   TransferGraph graph;             ///< folded when the cluster is
   std::vector<PlannedFlow> flows;
+  std::vector<DmaJob> jobs;      ///< of backend dma: what copy engines are told
   Pipeline pipeline;             ///< instead of flows: what channels send piece by piece, as it comes
   std::vector<int> stand_ins;    ///< with classes of ranks: those that are simulated for all members
   std::deque<LegShares> shares;  ///< to which flows refer, of classes of ranks
@@ -33,6 +34,7 @@ struct KnownSchedule {
   Backend backend;
   CollectiveMethod method;
   CollectiveGrain grain;  ///< as asked for
+  DmaVariant variant;     ///< of backend dma
   std::shared_ptr<const std::vector<std::vector<int>>> groups;
   std::shared_ptr<const CollectiveSchedule> schedule;
 

@@ -252,6 +252,10 @@ Experiment ExperimentFile::make(std::optional<std::uint64_t> draw) const {
   return read_experiment(resolved_, draw, StepExtent::whole);
 }
 
+Experiment ExperimentFile::outline() const {
+  return read_experiment(resolved_, std::nullopt, StepExtent::outline);
+}
+
 Experiment ExperimentFile::sketch() const {
   return read_experiment(resolved_, std::nullopt, StepExtent::sketch);
 }

@@ -49,6 +49,9 @@ class ExperimentFile {
   /// every machine and whatever was made before. A long training step takes seconds to write.
   Experiment make(std::optional<std::uint64_t> draw) const;
 
+  /// The nominal experiment as read_with_outline() makes it.
+  Experiment outline() const;
+
   /// The nominal experiment, but of a training step one that is as short as can be: what it is made of.
   Experiment sketch() const;
 

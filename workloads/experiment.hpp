@@ -111,6 +111,9 @@ struct Experiment {
   Measure measure;
   SharedFamily family = {};                      ///< of a step: its author, who can write it at other sizes
   std::optional<StepFacts> step = std::nullopt;  ///< of a step: what is known before it is simulated
+  /// Of a step: the program has few micro-batches, while family and facts are those of the whole
+  /// (step_outline.hpp).
+  bool is_outline = false;
 
   bool operator==(const Experiment&) const = default;
 };

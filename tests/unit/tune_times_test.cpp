@@ -188,6 +188,25 @@ TEST_CASE("in an estimate collectives last, messages travel, and CUs that a stra
   CHECK(model_times(step, divided).bound == model_times(step, in_order()).bound);
 }
 
+TEST_CASE("each of several strategies has the times that it has by itself") {
+  Experiment step = fluid_step(llama_setup(4), 4, false);
+  Strategy serial = in_order();
+  serial.serial = true;
+  Strategy divided = in_order();
+  divided.streams["compute"].reserve_cus = step.cluster.gpu.compute.cus() - 8;
+  step.strategies = {in_order(), serial, divided};
+  const std::vector<ModelTimes> all = model_times(step, step.strategies);
+  REQUIRE(all.size() == 3);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const ModelTimes its = model_times(step, step.strategies[i]);
+    CHECK(all[i].bound == its.bound);
+    CHECK(all[i].estimate == its.estimate);
+    CHECK(all[i].bound == model_bound(step, step.strategies[i]));
+  }
+  CHECK(all[1].bound > all[0].bound);
+  CHECK(all[2].estimate > all[0].estimate);
+}
+
 TEST_CASE("in an estimate a pipeline's messages travel, and hosts take the time of their launches") {
   // Two stages of a micro-batch: forward, its message, forward, backward, its message, backward.
   Program program = all_forward_first(2, 1);

@@ -7,6 +7,7 @@
 #include "engine/interrupt.hpp"
 #include "gpu/kernels/describe.hpp"
 #include "gpu/kernels/operator_class.hpp"
+#include "workloads/analysis/step_outline.hpp"
 #include "workloads/execute/partition.hpp"
 #include "workloads/program/joiners.hpp"
 
@@ -157,11 +158,63 @@ RankWork kernels_of(const Program& program, const Script& script, LeastKernels& 
   return work;
 }
 
-LowerBound bound_of(const std::vector<RankWork>& ranks, Bytes traffic, BytesPerSecond egress,
-                    BytesPerSecond hbm) {
+/// What nobody can avoid.
+struct AllWork {
+  std::vector<RankWork> ranks;
+  Bytes traffic;  ///< that all ranks send together
+  bool fuses = false;
+};
+
+AllWork work_of(const Experiment& experiment, const Strategy& strategy) {
+  const ClusterSpec& cluster = experiment.cluster;
+  const Program& program = experiment.program;
+  std::vector<RankWork> by_script;
+  std::vector<Bytes> sent;  // in messages, by script
+  LeastKernels kernels(cluster.gpu);
+  for (const Script& script : program.scripts)
+    sent.push_back(add_messages(by_script.emplace_back(kernels_of(program, script, kernels)), script));
+  AllWork work;
+  for (int rank = 0; rank < cluster.ranks(); ++rank) {
+    const std::uint32_t number = program.script_number(rank);
+    work.ranks.push_back(by_script[number]);
+    work.traffic += sent[number];
+  }
+  const Joiners joiners(program);
+  for (const AlikeCalls& alike : alike_calls(program, strategy)) {
+    checkpoint();
+    work.traffic += add_calls(work.ranks, program, alike, joiners, cluster);
+    work.fuses = work.fuses || alike.backend == Backend::fused;
+  }
+  return work;
+}
+
+/// more + factor (more - few), of everything.
+AllWork beyond(const AllWork& few, AllWork more, double factor) {
+  const auto extend = [factor](auto& its, const auto& less) { its += factor * (its - less); };
+  for (std::size_t rank = 0; rank < more.ranks.size(); ++rank) {
+    RankWork& its = more.ranks[rank];
+    const RankWork& less = few.ranks[rank];
+    extend(its.compute, less.compute);
+    extend(its.kernels, less.kernels);
+    extend(its.collectives.out, less.collectives.out);
+    extend(its.collectives.in, less.collectives.in);
+    extend(its.collectives.hbm, less.collectives.hbm);
+  }
+  extend(more.traffic, few.traffic);
+  return more;
+}
+
+AllWork whole_work(const Experiment& experiment, const Strategy& strategy) {
+  AllWork work = work_of(experiment, strategy);
+  if (!experiment.is_outline) return work;
+  const LargerOutline larger = larger_outline(experiment);
+  return beyond(work, work_of(larger.experiment, strategy), larger.beyond);
+}
+
+LowerBound bound_of(const AllWork& work, BytesPerSecond egress, BytesPerSecond hbm) {
   LowerBound bound;
   Seconds all_kernels;
-  for (const auto& [compute, kernel_bytes, least] : ranks) {
+  for (const auto& [compute, kernel_bytes, least] : work.ranks) {
     const Seconds kernels = std::max(compute, kernel_bytes / hbm);
     const Seconds collectives = std::max(std::max(least.out, least.in) / egress, least.hbm / hbm);
     bound.kernels = std::max(bound.kernels, kernels);
@@ -171,10 +224,11 @@ LowerBound bound_of(const std::vector<RankWork>& ranks, Bytes traffic, BytesPerS
     all_kernels += kernels;
   }
   // Some rank has at least the average of what all must do together.
-  const auto count = static_cast<double>(ranks.size());
-  const Seconds average_traffic = traffic / count / egress;
+  const auto count = static_cast<double>(work.ranks.size());
+  const Seconds average_traffic = work.traffic / count / egress;
   bound.collectives = std::max(bound.collectives, average_traffic);
   bound.serial = std::max({bound.serial, all_kernels / count + average_traffic, bound.together()});
+  if (work.fuses) bound.serial = bound.together();
   return bound;
 }
 
@@ -184,29 +238,7 @@ LowerBound lower_bound(const Experiment& experiment) { return lower_bound(experi
 
 LowerBound lower_bound(const Experiment& experiment, const Strategy& strategy) {
   const ClusterSpec& cluster = experiment.cluster;
-  const Program& program = experiment.program;
-  std::vector<RankWork> by_script;
-  std::vector<Bytes> sent;  // in messages, by script
-  LeastKernels kernels(cluster.gpu);
-  for (const Script& script : program.scripts)
-    sent.push_back(add_messages(by_script.emplace_back(kernels_of(program, script, kernels)), script));
-  std::vector<RankWork> ranks;
-  Bytes traffic;
-  for (int rank = 0; rank < cluster.ranks(); ++rank) {
-    const std::uint32_t number = program.script_number(rank);
-    ranks.push_back(by_script[number]);
-    traffic += sent[number];
-  }
-  const Joiners joiners(program);
-  bool fuses = false;
-  for (const AlikeCalls& alike : alike_calls(program, strategy)) {
-    checkpoint();
-    traffic += add_calls(ranks, program, alike, joiners, cluster);
-    fuses = fuses || alike.backend == Backend::fused;
-  }
-  LowerBound bound = bound_of(ranks, traffic, raw_egress(cluster.network()), cluster.gpu.hbm.peak);
-  if (fuses) bound.serial = bound.together();
-  return bound;
+  return bound_of(whole_work(experiment, strategy), raw_egress(cluster.network()), cluster.gpu.hbm.peak);
 }
 
 }  // namespace c3::workloads

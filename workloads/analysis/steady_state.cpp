@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "workloads/analysis/periodic_power.hpp"
+#include "workloads/analysis/step_outline.hpp"
 
 namespace c3::inline workloads {
 namespace {
@@ -159,7 +160,7 @@ RunResult run_step(const Experiment& experiment, const Strategy& strategy, const
   if (setup.observer != nullptr || !may_be_shortened(experiment)) return run_once(experiment, strategy, setup);
   std::optional<RunResult> result = SteadyState(experiment, strategy, setup).run();
   if (result) return std::move(*result);
-  RunResult whole = run_once(experiment, strategy, setup);
+  RunResult whole = run_once(experiment.is_outline ? written_whole(experiment) : experiment, strategy, setup);
   whole.notes.emplace_back(
       "layers or micro-batches do not repeat in equal times: the whole step was simulated");
   return whole;

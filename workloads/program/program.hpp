@@ -94,7 +94,7 @@ struct Operation {
   std::variant<Operator, TimedKernel, JoinCall, Exchange, HostCopy, RecordEvent, WaitEvent> work;
   NameId name = 0;         ///< e.g. of "mlp.gate_up"
   NameId range = 0;        ///< of the timeline to which it belongs, e.g. of "layer 3 forward"
-  std::uint64_t draw = 0;  ///< key of its random draws, see DrawKeys
+  std::uint64_t draw = 0;  ///< key of its random draws, see DrawKeys; 0: of an event
   std::optional<RecordedLags> recorded = std::nullopt;
 
   bool operator==(const Operation&) const = default;

@@ -43,9 +43,12 @@ Program ProgramBuilder::take(int ranks) {
 }
 
 NameId ProgramBuilder::name(std::string_view text) {
-  const auto [entry, is_new] = names_.emplace(text, static_cast<NameId>(program_.names.size()));
-  if (is_new) program_.names.emplace_back(text);
-  return entry->second;
+  const auto known = names_.find(text);
+  if (known != names_.end()) return known->second;
+  const auto number = static_cast<NameId>(program_.names.size());
+  names_.emplace(text, number);
+  program_.names.emplace_back(text);
+  return number;
 }
 
 ProgramBuilder::Stream ProgramBuilder::stream(std::string_view name) {
@@ -67,18 +70,22 @@ CommunicatorId ProgramBuilder::communicator(std::string_view name, RankGroups gr
 
 OperationPlace ProgramBuilder::add(Stream stream, Operation operation) {
   operation.range = range_;
-  operation.draw = draws_.next(program_.streams[stream], program_.names[operation.name]);
   std::vector<Operation>& operations = script().streams[stream];
   operations.push_back(std::move(operation));
   return {stream, operations.size() - 1};
 }
 
+OperationPlace ProgramBuilder::add_drawn(Stream stream, Operation operation) {
+  operation.draw = draws_.next(program_.streams[stream], program_.names[operation.name]);
+  return add(stream, std::move(operation));
+}
+
 OperationPlace ProgramBuilder::kernel(Stream stream, std::string_view name, const Operator& op) {
-  return add(stream, {.work = op, .name = this->name(name)});
+  return add_drawn(stream, {.work = op, .name = this->name(name)});
 }
 
 OperationPlace ProgramBuilder::timed(Stream stream, std::string_view name, const TimedKernel& kernel) {
-  return add(stream, {.work = kernel, .name = this->name(name)});
+  return add_drawn(stream, {.work = kernel, .name = this->name(name)});
 }
 
 CallId ProgramBuilder::call_number(Stream stream, const CollectiveCall& call) {
@@ -99,7 +106,7 @@ CallId ProgramBuilder::call_number(Stream stream, const CollectiveCall& call) {
 OperationPlace ProgramBuilder::collective(Stream stream, std::string_view name, CollectiveCall call) {
   const std::size_t before = program_.calls.size();
   const CallId number = call_number(stream, call);
-  const OperationPlace place = add(stream, {.work = JoinCall{number}, .name = this->name(name)});
+  const OperationPlace place = add_drawn(stream, {.work = JoinCall{number}, .name = this->name(name)});
   if (program_.calls.size() > before) {
     const Operation& first = script().streams[place.stream][place.operation];
     program_.calls[number].name = first.name;
@@ -109,11 +116,11 @@ OperationPlace ProgramBuilder::collective(Stream stream, std::string_view name, 
 }
 
 OperationPlace ProgramBuilder::exchange(Stream stream, std::string_view name, Exchange exchange) {
-  return add(stream, {.work = std::move(exchange), .name = this->name(name)});
+  return add_drawn(stream, {.work = std::move(exchange), .name = this->name(name)});
 }
 
 OperationPlace ProgramBuilder::host_copy(Stream stream, std::string_view name, HostCopy copy) {
-  return add(stream, {.work = copy, .name = this->name(name)});
+  return add_drawn(stream, {.work = copy, .name = this->name(name)});
 }
 
 OperationPlace ProgramBuilder::record(Stream stream, EventId event) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -57,16 +58,22 @@ class ProgramBuilder {
   Program take(int ranks = 0);
 
  private:
+  /// Finds texts that are no std::string without making one.
+  struct TextHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+  };
   /// How a call groups ranks: size and stride of regular groups, or members.
   using Grouping = std::tuple<int, int, std::vector<int>>;
 
   Script& script() { return program_.scripts.back(); }
   NameId name(std::string_view text);
   OperationPlace add(Stream stream, Operation operation);
+  OperationPlace add_drawn(Stream stream, Operation operation);
   CallId call_number(Stream stream, const CollectiveCall& call);
 
   Program program_;
-  std::unordered_map<std::string, NameId> names_ = {{"", 0}};
+  std::unordered_map<std::string, NameId, TextHash, std::equal_to<>> names_ = {{"", 0}};
   NameId range_ = 0;
   DrawKeys draws_;                                              ///< of this script
   std::map<Grouping, std::size_t> joined_;                      ///< how many calls this script has joined

@@ -39,8 +39,8 @@ class ProgramFamily {
   virtual std::int64_t layer_period() const = 0;
   /// That a micro-batch passes one after another.
   virtual std::int64_t stages() const { return 1; }
-  /// Micro-batches from which on each period of them adds the same: all stages are busy, and the first and the last
-  /// micro-batch are not neighbours. And how many are a period.
+  /// Micro-batches from which on each period of them adds the same: all stages are busy, and the first and the
+  /// last micro-batch are not neighbours. And how many are a period.
   virtual std::int64_t fewest_micro_batches() const { return stages() == 1 ? 2 : stages() + 2; }
   virtual std::int64_t micro_batch_period() const { return 1; }
   /// The same step at another size.
@@ -49,6 +49,8 @@ class ProgramFamily {
   virtual void check(const ClusterSpec& cluster) const = 0;
   /// \throws as check()
   virtual WrittenStep write(const ClusterSpec& cluster) const = 0;
+  /// The facts that write() gives, where an author knows them sooner. \throws as check()
+  virtual StepFacts facts(const ClusterSpec& cluster) const { return write(cluster).facts; }
   /// Whether \p other writes the same steps.
   virtual bool writes_same(const ProgramFamily& other) const = 0;
 

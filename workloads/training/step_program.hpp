@@ -15,13 +15,21 @@ namespace c3::inline workloads {
 /// Of which pass launches are: they cost the host unlike times.
 enum class HostPass { forward, backward };
 
+/// What is wanted of a step.
+enum class StepContent {
+  operations,  ///< all: its operations, what hosts do, and its memory
+  memory,  ///< its memory alone, which is far quicker: operations are counted, and streams and their names made
+};
+
 class StepProgram {
  public:
   using Stream = ProgramBuilder::Stream;
 
   /// Writes the script that \p builder has begun. Both must outlive it.
-  StepProgram(const TrainingSetup& setup, ProgramBuilder& builder)
-      : framework_(setup.framework),
+  StepProgram(const TrainingSetup& setup, ProgramBuilder& builder,
+              StepContent content = StepContent::operations)
+      : content_(content),
+        framework_(setup.framework),
         costs_(host_costs(setup.host, setup.framework)),
         stalls_{.every = setup.host.stall_interval, .lasts = setup.host.stall},
         builder_(builder) {}
@@ -62,11 +70,14 @@ class StepProgram {
   void finish();
 
  private:
+  /// Counts an operation of \p stream. \returns whether it is to be written, too
+  bool writes(Stream stream);
   void launch(OperationPlace place, Seconds cost);
   Seconds kernel_cost() const {
     return pass_ == HostPass::forward ? costs_.forward_launch : costs_.backward_launch;
   }
 
+  const StepContent content_;
   const Framework& framework_;
   const HostCosts costs_;
   const HostStalls stalls_;

@@ -54,8 +54,10 @@ void check(const TrainingSetup& setup, int ranks) {
 /// Writes a script for each stage of a pipeline, or one for all ranks.
 class StagesWriter {
  public:
-  StagesWriter(const TrainingSetup& setup, int ranks)
+  /// \param content of StepContent::memory write() gives the facts alone
+  StagesWriter(const TrainingSetup& setup, int ranks, StepContent content = StepContent::operations)
       : setup_(setup),
+        content_(content),
         grid_(ranks, setup.tensor_parallel, setup.pipeline.stages, setup.context.ranks),
         schedule_(schedule_of(setup)),
         chunks_(stage_layers(setup.pipeline, setup.model.layers)) {
@@ -74,7 +76,7 @@ class StagesWriter {
     for (int stage = 0; stage < stages; ++stage) {
       for (int position = 0; position < positions; ++position) {
         if (has_scripts) begin_script(stage, position);
-        StepProgram program(setup_, builder_);
+        StepProgram program(setup_, builder_, content_);
         StepStage its = stage_of(stage);
         if (loads_) its.experts = {&*loads_, position};
         StepStageFacts facts = StepComposer(setup_, grid_, schedule_, std::move(its), over, program).compose();
@@ -149,6 +151,7 @@ class StagesWriter {
   }
 
   const TrainingSetup& setup_;
+  const StepContent content_;
   RankGrid grid_;
   PipelineSchedule schedule_;
   std::vector<std::vector<StageChunk>> chunks_;
@@ -194,10 +197,10 @@ class TrainingFamily : public ProgramFamily {
 
   void check(const ClusterSpec& cluster) const override { workloads::check(setup_, cluster.ranks()); }
   WrittenStep write(const ClusterSpec& cluster) const override {
-    WrittenStep step = training_step(on(cluster), cluster.ranks());
-    step.facts.peak = matrix_rate(cluster.gpu, setup_.dtype).peak;
-    step.facts.memory_size = cluster.gpu.hbm.size - setup_.framework.reserved;
-    return step;
+    return write(cluster, StepContent::operations);
+  }
+  StepFacts facts(const ClusterSpec& cluster) const override {
+    return write(cluster, StepContent::memory).facts;
   }
 
   bool writes_same(const ProgramFamily& other) const override {
@@ -215,6 +218,14 @@ class TrainingFamily : public ProgramFamily {
   }
 
  private:
+  WrittenStep write(const ClusterSpec& cluster, StepContent content) const {
+    const TrainingSetup setup = on(cluster);
+    workloads::check(setup, cluster.ranks());
+    WrittenStep step = StagesWriter(setup, cluster.ranks(), content).write();
+    step.facts.peak = matrix_rate(cluster.gpu, setup_.dtype).peak;
+    step.facts.memory_size = cluster.gpu.hbm.size - setup_.framework.reserved;
+    return step;
+  }
   /// Half of the micro-batches go through the stages from the last to the first.
   bool has_two_directions() const { return setup_.pipeline.schedule == ScheduleKind::dualpipe; }
   std::int64_t dense_layers() const { return setup_.model.experts ? setup_.model.experts->dense_layers : 0; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "workloads/analysis/shorter_steps.hpp"
 #include "workloads/tune/model_times.hpp"
@@ -12,15 +13,12 @@ namespace {
 
 constexpr Seconds kLeastEstimate{1e-9};  ///< of what does nothing
 
+/// The least of all strategies.
 ModelTimes fastest(const Experiment& experiment) {
-  std::optional<ModelTimes> least;
-  for (const Strategy& strategy : experiment.strategies) {
-    const ModelTimes its = model_times(experiment, strategy);
-    least = least ? ModelTimes{.bound = std::min(least->bound, its.bound),
-                               .estimate = std::min(least->estimate, its.estimate)}
-                  : its;
-  }
-  return least.value_or(ModelTimes{});
+  const std::vector<ModelTimes> all = model_times(experiment, experiment.strategies);
+  if (all.empty()) return {};
+  return {.bound = std::ranges::min(all, {}, &ModelTimes::bound).bound,
+          .estimate = std::ranges::min(all, {}, &ModelTimes::estimate).estimate};
 }
 
 CandidateFacts facts_of(const Experiment& experiment, const ModelTimes& times) {

@@ -96,40 +96,53 @@ std::vector<int> cus_of_streams(const Experiment& experiment, const Strategy& st
   return cus;
 }
 
+/// What kernels take whatever the strategy.
+struct KernelTimes {
+  std::vector<OperationTimes> lasts;              ///< by script, at least
+  std::vector<std::vector<Seconds>> under_limit;  ///< by script and stream, under the power limit
+  Seconds longest;                                ///< of all ranks, with communication in no time
+};
+
+KernelTimes kernel_times(const Experiment& experiment) {
+  KernelTimes times;
+  LeastTimes least(experiment);
+  const GpuSpec& gpu = experiment.cluster.gpu;
+  const bool is_hot = is_governed(gpu) && gpu.governor.state == ClockState::sustained;
+  PowerLoads loads(gpu);
+  for (const Script& script : experiment.program.scripts) {
+    const OperationTimes& lasts = times.lasts.emplace_back(least.of(script));
+    times.under_limit.push_back(is_hot ? power_bounds(script, lasts, gpu, loads)
+                                       : std::vector<Seconds>(lasts.size()));
+  }
+  times.longest = longest_time(experiment.program, times.lasts, {});
+  return times;
+}
+
 /// Makes bound and estimate of one run from what its operations take.
 class Modeller {
  public:
-  Modeller(const Experiment& experiment, const Strategy& strategy)
-      : experiment_(experiment), program_(experiment.program), strategy_(strategy) {
-    LeastTimes least(experiment);
-    const GpuSpec& gpu = experiment.cluster.gpu;
-    const bool is_hot = is_governed(gpu) && gpu.governor.state == ClockState::sustained;
-    PowerLoads loads(gpu);
-    for (const Script& script : program_.scripts) {
-      const OperationTimes& lasts = lasts_.emplace_back(least.of(script));
-      under_limit_.push_back(is_hot ? power_bounds(script, lasts, gpu, loads)
-                                    : std::vector<Seconds>(lasts.size()));
-    }
-  }
+  /// \p kernels are those of \p experiment.
+  Modeller(const Experiment& experiment, const Strategy& strategy, const KernelTimes& kernels)
+      : experiment_(experiment), program_(experiment.program), strategy_(strategy), kernels_(kernels) {}
 
   Seconds bound() const {
     const Seconds hardware = of(strategy_, lower_bound(experiment_, strategy_));
     if (fuses(program_, strategy_)) return hardware;
-    Seconds bound = std::max(hardware, longest_time(program_, lasts_, {}));
-    for (std::size_t script = 0; script < lasts_.size(); ++script) {
-      if (strategy_.serial) bound = std::max(bound, sum_of(lasts_[script]));
-      bound = std::max(bound, std::ranges::max(under_limit_[script]));
+    Seconds bound = std::max(hardware, kernels_.longest);
+    for (std::size_t script = 0; script < kernels_.lasts.size(); ++script) {
+      if (strategy_.serial) bound = std::max(bound, sum_of(kernels_.lasts[script]));
+      bound = std::max(bound, std::ranges::max(kernels_.under_limit[script]));
     }
     return bound;
   }
 
   Seconds estimate() const {
-    std::vector<OperationTimes> lasts = lasts_;
+    std::vector<OperationTimes> lasts = kernels_.lasts;
     divide(lasts);
     ClosedFormTimes expected(experiment_, &strategy_);
     Seconds least;
     for (std::size_t script = 0; script < lasts.size(); ++script) {
-      const double slower = slowdown(lasts_[script], under_limit_[script]);
+      const double slower = slowdown(kernels_.lasts[script], kernels_.under_limit[script]);
       for (std::size_t stream = 0; stream < lasts[script].size(); ++stream) {
         const std::vector<Operation>& operations = program_.scripts[script].streams[stream];
         for (std::size_t i = 0; i < operations.size(); ++i)
@@ -166,19 +179,28 @@ class Modeller {
   const Experiment& experiment_;
   const Program& program_;
   const Strategy& strategy_;
-  std::vector<OperationTimes> lasts_;              ///< by script, at least
-  std::vector<std::vector<Seconds>> under_limit_;  ///< by script and stream, under the power limit
+  const KernelTimes& kernels_;
 };
 
 }  // namespace
 
+std::vector<ModelTimes> model_times(const Experiment& experiment, std::span<const Strategy> strategies) {
+  const KernelTimes kernels = kernel_times(experiment);
+  std::vector<ModelTimes> times;
+  for (const Strategy& strategy : strategies) {
+    const Modeller modeller(experiment, strategy, kernels);
+    times.push_back({.bound = modeller.bound(), .estimate = modeller.estimate()});
+  }
+  return times;
+}
+
 ModelTimes model_times(const Experiment& experiment, const Strategy& strategy) {
-  const Modeller modeller(experiment, strategy);
-  return {.bound = modeller.bound(), .estimate = modeller.estimate()};
+  return model_times(experiment, std::span(&strategy, 1)).front();
 }
 
 Seconds model_bound(const Experiment& experiment, const Strategy& strategy) {
-  return Modeller(experiment, strategy).bound();
+  const KernelTimes kernels = kernel_times(experiment);
+  return Modeller(experiment, strategy, kernels).bound();
 }
 
 }  // namespace c3::workloads

@@ -1,6 +1,9 @@
 #pragma once
 /// How long a run takes by the model, without simulating it: at least, and about.
 
+#include <span>
+#include <vector>
+
 #include "workloads/experiment.hpp"
 
 namespace c3::inline workloads {
@@ -23,6 +26,8 @@ struct ModelTimes {
 
 /// \throws InfeasibleError as describe() does, InterruptedError
 ModelTimes model_times(const Experiment& experiment, const Strategy& strategy);
+/// Of each of \p strategies: what they share is found once.
+std::vector<ModelTimes> model_times(const Experiment& experiment, std::span<const Strategy> strategies);
 
 /// ModelTimes::bound.
 Seconds model_bound(const Experiment& experiment, const Strategy& strategy);

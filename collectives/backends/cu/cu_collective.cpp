@@ -30,23 +30,28 @@ CuCollective::CuCollective(Cluster& cluster, CollectivePlan plan)
       channels_left_(channels_unplaced_) {
   width_ = channels_left_;
   work_groups_per_cu(cluster.spec().gpu.compute, needs_, plan_.name);  // refuses a channel that fits nowhere
-  placed_on_.assign(static_cast<std::size_t>(width_), 0);
   for (int lane = 0; lane < graph_.lanes; ++lane) {
     double& in_lane = in_lane_.emplace_back(0.0);
     for (int channel = 0; channel < width_; ++channel)
       in_lane += part_of(channel, lane);
   }
+}
+
+void CuCollective::begin() {
   wait_for("CU slots for the channels of " + plan_.name);
+  work_ = std::make_unique<Work>();
+  work_->placed_on.assign(static_cast<std::size_t>(width_), 0);
   for (const int rank : simulated()) {
-    RankGrid& grid = grids_.emplace_back(*this, rank);
-    grid.placed_in_xcd.assign(static_cast<std::size_t>(cluster.spec().gpu.compute.xcds), 0);
+    RankGrid& grid = work_->grids.emplace_back(*this, rank);
+    grid.placed_in_xcd.assign(static_cast<std::size_t>(cluster_.spec().gpu.compute.xcds), 0);
     grid.channels.resize(static_cast<std::size_t>(width_));
-    units_.push_back(&cluster.gpu(rank).dispatcher(plan_.stream).units());
+    work_->units.push_back(&cluster_.gpu(rank).dispatcher(plan_.stream).units());
   }
 }
 
 void CuCollective::start(int rank) {
-  RankGrid& grid = grids_[index_of(rank)];
+  if (!work_) begin();
+  RankGrid& grid = work_->grids[index_of(rank)];
   cluster_.gpu(rank)
       .dispatcher(plan_.stream)
       .submit({&grid, needs_, width_, plan_.range, plan_.priority, plan_.order, plan_.draw});
@@ -58,15 +63,15 @@ void CuCollective::place(RankGrid& grid, int xcd, std::span<const int> cus) {
     const int channel = xcd + xcds * grid.placed_in_xcd[static_cast<std::size_t>(xcd)]++;
     const auto index = static_cast<std::size_t>(channel);
     grid.channels[index] = {xcd, cu};
-    if (++placed_on_[index] < static_cast<int>(grids_.size())) continue;
-    if (ready_channels_.empty()) simulation_.fluid().set_timer(simulation_.now(), *this);
-    ready_channels_.push_back(channel);
+    if (++work_->placed_on[index] < static_cast<int>(work_->grids.size())) continue;
+    if (work_->ready_channels.empty()) simulation_.fluid().set_timer(simulation_.now(), *this);
+    work_->ready_channels.push_back(channel);
   }
 }
 
 void CuCollective::on_complete(std::uint64_t) {
-  Group& group = groups_.emplace_back();
-  group.channels = std::exchange(ready_channels_, {});
+  Group& group = work_->groups.emplace_back();
+  group.channels = std::exchange(work_->ready_channels, {});
   channels_unplaced_ -= static_cast<int>(group.channels.size());
   if (channels_unplaced_ == 0) wait_for("the end of " + plan_.name);
   group.by_lane.resize(static_cast<std::size_t>(graph_.lanes));
@@ -80,7 +85,8 @@ void CuCollective::on_complete(std::uint64_t) {
     }
   }
   for (std::size_t i = 0; i < planned_.size(); ++i) {
-    group.arrived.push_back(std::make_unique<Event>(simulation_, plan_.name + " transfer"));
+    group.arrived.push_back(std::make_unique<Event>(simulation_));
+    group.arrived.back()->describe_by([this] { return plan_.name + " transfer"; });
   }
   group.transfers.assign(planned_.size(), kNoActivity);
   hold(group);
@@ -88,7 +94,7 @@ void CuCollective::on_complete(std::uint64_t) {
 }
 
 void CuCollective::hold(Group& group) {
-  for (const RankGrid& grid : grids_) {
+  for (const RankGrid& grid : work_->grids) {
     const ActivityId activity = simulation_.begin_activity({.name = plan_.name,
                                                             .kind = ActivityKind::channel,
                                                             .gpu = grid.rank,
@@ -129,11 +135,12 @@ Task CuCollective::run_group(Group* group) {
   channels_left_ -= static_cast<int>(group->channels.size());
   if (channels_left_ > 0) co_return;
   if (plan_.end == PairEnd::sender) plan_.buffered->has_come.set();
+  work_.reset();
   finish();
 }
 
 void CuCollective::release(const Group& group) {
-  for (const RankGrid& grid : grids_) {
+  for (const RankGrid& grid : work_->grids) {
     const ActivityId holding = group.holding[index_of(grid.rank)];
     simulation_.end_activity(holding);
     Dispatcher& dispatcher = cluster_.gpu(grid.rank).dispatcher(plan_.stream);
@@ -203,7 +210,7 @@ BytesPerSecond CuCollective::channel_rate(int copying) const {
 }
 
 BytesPerSecond CuCollective::lane_rate(const Group& group, int lane, int rank) const {
-  const RankGrid& grid = grids_[index_of(rank)];
+  const RankGrid& grid = work_->grids[index_of(rank)];
   BytesPerSecond rate;
   for (const auto& [channel, part] : group.by_lane[static_cast<std::size_t>(lane)]) {
     const Place& place = grid.channels[static_cast<std::size_t>(channel)];

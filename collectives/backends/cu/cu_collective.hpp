@@ -88,6 +88,15 @@ class CuCollective final : public CollectiveRun, private Completion {
     std::unique_ptr<PipelineRun> pipeline;  ///< instead of flows
     std::map<int, RingTurns> turns;         ///< by lane, of rings told as edges
   };
+  /// What it needs from the first member's start to its end: few of a program's collectives run at a time.
+  struct Work {
+    std::deque<RankGrid> grids;              ///< by simulated member
+    std::vector<const ComputeUnits*> units;  ///< by simulated member
+    std::vector<int> placed_on;              ///< by channel: members where it is placed
+    std::vector<int> ready_channels;         ///< placed everywhere at this instant
+    std::deque<Group> groups;
+  };
+  void begin();
   void start(int rank) override;
   void place(RankGrid& grid, int xcd, std::span<const int> cus);
   void on_complete(std::uint64_t) override;  ///< end of the instant at which channels were placed
@@ -118,16 +127,12 @@ class CuCollective final : public CollectiveRun, private Completion {
   double bound_alone(const Leg& leg, const Carriage& per_byte) const;
   /// Of a channel, relative to one at boost clock, on a GPU on which nothing else runs.
   double usual_speed(int rank) const;
-  const ComputeUnits& units(int rank) const { return *units_[index_of(rank)]; }
+  const ComputeUnits& units(int rank) const { return *work_->units[index_of(rank)]; }
 
   const CollectiveLibrarySpec& library_;
   WorkGroupNeeds needs_;
   ChannelProtocol protocol_;
-  std::deque<RankGrid> grids_;              ///< by simulated member
-  std::vector<const ComputeUnits*> units_;  ///< by simulated member
-  std::vector<int> placed_on_;              ///< by channel: members where it is placed
-  std::vector<int> ready_channels_;         ///< placed everywhere at this instant
-  std::deque<Group> groups_;
+  std::unique_ptr<Work> work_;   ///< absent before and after
   std::vector<double> in_lane_;  ///< channels by lane, parts of them counted
   mutable DemandSums sums_;      ///< scratch: of one flow
   bool shared_;                  ///< every channel serves every lane

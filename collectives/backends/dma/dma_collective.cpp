@@ -63,14 +63,9 @@ Bytes bytes_of(const DmaJob& job) {
 }  // namespace
 
 DmaCollective::DmaCollective(Cluster& cluster, CollectivePlan plan)
-    : CollectiveRun(cluster, checked(std::move(plan), cluster)),
-      jobs_(make_dma_jobs(graph_, planned_, plan_.dma.variant, plan_.grain)) {
+    : CollectiveRun(cluster, checked(std::move(plan), cluster)), jobs_(schedule_->jobs) {
   refuse_other_nodes(plan_, graph_, cluster.spec().node.gpus);
   width_ = std::min(lanes_of(jobs_), cluster.spec().gpu.dma.engines);
-  for (std::size_t i = 0; i < jobs_.size(); ++i) {
-    progress_.push_back({std::make_unique<Event>(simulation_, plan_.name + " transfer"),
-                         std::make_unique<Event>(simulation_, plan_.name + " transfer")});
-  }
 }
 
 void DmaCollective::start(int rank) {
@@ -79,24 +74,37 @@ void DmaCollective::start(int rank) {
 
 Task DmaCollective::run() {
   co_await all_joined();
-  for (std::size_t i = 0; i < jobs_.size(); ++i)
-    simulation_.spawn(plan_.name, run_job(i), progress_[i].seen.get());
-  for (const Progress& job : progress_)
-    co_await *job.seen;
+  begin_jobs();
+  for (Progress& job : *progress_)
+    co_await job.seen;
+  progress_.reset();
   finish();
+}
+
+void DmaCollective::begin_jobs() {
+  progress_.emplace();
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    Progress& job = progress_->emplace_back(simulation_);
+    for (Event* event : {&job.signalled, &job.seen})
+      event->describe_by([this] { return plan_.name + " transfer"; });
+  }
+  for (std::size_t i = 0; i < jobs_.size(); ++i)
+    simulation_.spawn(plan_.name, run_job(i), &(*progress_)[i].seen);
 }
 
 // A prelaunched engine polls the signal of the one before it. Otherwise the host must see it first.
 Task DmaCollective::run_job(std::size_t index) {
   const DmaJob& job = jobs_[index];
-  for (const std::uint32_t before : job.after)
-    co_await *(plan_.dma.prelaunch ? progress_[before].signalled : progress_[before].seen);
+  for (const std::uint32_t before : job.after) {
+    Event& ended = plan_.dma.prelaunch ? (*progress_)[before].signalled : (*progress_)[before].seen;
+    co_await ended;
+  }
   DmaCopy copy = copy_of(job);
-  ActivityId* const activity = &progress_[index].activity;
-  co_await run_copy(simulation_, std::move(copy), activity, progress_[index].signalled.get());
+  ActivityId* const activity = &(*progress_)[index].activity;
+  co_await run_copy(simulation_, std::move(copy), activity, &(*progress_)[index].signalled);
   simulation_.add_dependency(*activity, rank_activity(job.submissions.front().rank), DependencyKind::launch);
   for (const std::uint32_t before : job.after)
-    simulation_.add_dependency(*activity, progress_[before].activity, DependencyKind::data);
+    simulation_.add_dependency(*activity, (*progress_)[before].activity, DependencyKind::data);
 }
 
 DmaCopy DmaCollective::copy_of(const DmaJob& job) const {

@@ -2,7 +2,8 @@
 /// Collectives on copy engines (ConCCL, arXiv 2412.14335; DMA-Latte, arXiv 2511.06605): no CUs, no L2, no
 /// reduction. With fewer engines than lanes several lanes share an engine, one after another.
 
-#include <memory>
+#include <deque>
+#include <optional>
 #include <vector>
 
 #include "collectives/collective_run.hpp"
@@ -16,21 +17,25 @@ class DmaCollective final : public CollectiveRun {
  private:
   /// A job in flight.
   struct Progress {
-    std::unique_ptr<Event> signalled;  ///< the engines have written its signal
-    std::unique_ptr<Event> seen;       ///< the host has seen it
+    explicit Progress(Simulation& simulation) : signalled(simulation), seen(simulation) {}
+
+    Event signalled;  ///< the engines have written its signal
+    Event seen;       ///< the host has seen it
     ActivityId activity = kNoActivity;
   };
 
   void start(int rank) override;
   Task run();
+  void begin_jobs();
   Task run_job(std::size_t index);
   DmaCopy copy_of(const DmaJob& job) const;
   void add_uses(DmaCopy& copy, const DmaJob& job) const;
   DmaStage stage_of(const DmaJob& job, std::size_t position) const;
   int engine_of(const DmaSubmission& submission) const { return submission.lane % width_; }
 
-  std::vector<DmaJob> jobs_;
-  std::vector<Progress> progress_;  ///< by job
+  const std::vector<DmaJob>& jobs_;  ///< of the schedule
+  /// By job, from when all have joined to the end: few of a program's collectives run at a time.
+  std::optional<std::deque<Progress>> progress_;
 };
 
 }  // namespace c3::collectives

@@ -1,0 +1,24 @@
+#pragma once
+/// Steps of many micro-batches of which few are written.
+
+#include "workloads/experiment.hpp"
+
+namespace c3::inline workloads {
+
+/// The step that \p outline begins, with the facts of the whole: enough to simulate it by run_step(), and to
+/// bound it by lower_bound() (Experiment::is_outline).
+/// \param outline as ExperimentFile::outline() makes it; what is written whole is returned as it is
+Experiment outline_of_whole(Experiment outline);
+
+/// The step of \p outline with a program of all its micro-batches. \pre is_outline
+Experiment written_whole(const Experiment& outline);
+
+/// The same step with the micro-batches of the next size.
+struct LargerOutline {
+  Experiment experiment;
+  double beyond = 0.0;  ///< how many times as much more than it the whole has as it has more than the outline
+};
+/// \pre is_outline
+LargerOutline larger_outline(const Experiment& outline);
+
+}  // namespace c3::workloads
