@@ -42,7 +42,8 @@ class ExperimentFile {
   static ExperimentFile read(Node document, const std::string& name);
 
   /// The same with the nominal experiment. Of a training step its program and facts are of few micro-batches
-  /// (outlined_micro_batches()), and its family is that of the whole step.
+  /// (outlined_micro_batches()), and its family is that of the whole step; where these do not fit in memory, it has
+  /// no program.
   static std::pair<ExperimentFile, Experiment> read_with_outline(Node document, const std::string& name);
 
   /// The experiment with every range at its nominal value, or drawn: draw d of an experiment is the same on

@@ -19,6 +19,7 @@
 #include "configs/trace_reader.hpp"
 #include "configs/training_reader.hpp"
 #include "workloads/analysis/shorter_steps.hpp"
+#include "workloads/analysis/step_outline.hpp"
 #include "workloads/recommendation/recommendation_step.hpp"
 #include "workloads/training/recurrent_step.hpp"
 #include "workloads/training/training_step.hpp"
@@ -77,7 +78,7 @@ void write_step(Experiment& experiment, TrainingSetup setup, StepExtent extent) 
   family->check(experiment.cluster);
   if (extent == StepExtent::sketch) return set_step(experiment, smallest(*family));
   const std::int64_t micro_batches = outlined_micro_batches(*family, experiment.measure.estimate);
-  set_step(experiment, family->at({family->size().layers, micro_batches}));
+  set_outline(experiment, family->at({family->size().layers, micro_batches}));
   experiment.family = SharedFamily(family);
 }
 

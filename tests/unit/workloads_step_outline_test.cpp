@@ -85,3 +85,17 @@ TEST_CASE("a step of few micro-batches is written whole") {
   const Experiment whole = written(pipelined(llama_setup(4), 2, 4));
   CHECK(outline_of(whole) == whole);
 }
+
+TEST_CASE("of a step that does not fit in memory only the facts are written") {
+  const TrainingSetup setup = pipelined(llama_setup(4), 2, 12);
+  const Experiment whole = written(setup);
+  Experiment small = whole;
+  small.cluster.gpu.hbm.size = whole.step->memory.held * 0.9;
+  set_step(small, whole.family->at(whole.family->size()));
+  Experiment outline = outlined(small, {4, outlined_micro_batches(*whole.family, whole.measure.estimate)});
+  CHECK(outline.program.operations() == 0);
+  outline.family = whole.family;
+  outline = outline_of_whole(std::move(outline));
+  CHECK(!outline.step->fits());
+  CHECK(outline.step == small.step);
+}

@@ -1,16 +1,36 @@
 #include "workloads/analysis/step_outline.hpp"
 
+#include <utility>
+
 #include "workloads/analysis/shorter_steps.hpp"
 
 namespace c3::inline workloads {
+
+void set_outline(Experiment& experiment, std::shared_ptr<const ProgramFamily> family) {
+  StepFacts facts = family->facts(experiment.cluster);
+  if (facts.fits()) return set_step(experiment, std::move(family));
+  experiment.step = std::move(facts);
+  experiment.family = SharedFamily(std::move(family));
+}
+
+Experiment outlined(const Experiment& experiment, const StepSize& size) {
+  Experiment other{.name = experiment.name,
+                   .cluster = experiment.cluster,
+                   .program = {},
+                   .strategies = experiment.strategies,
+                   .measure = experiment.measure};
+  set_outline(other, experiment.family->at(size));
+  return other;
+}
 
 Experiment outline_of_whole(Experiment outline) {
   if (!outline.family) return outline;
   const ProgramFamily& family = *outline.family;
   if (outlined_micro_batches(family, outline.measure.estimate) == family.size().micro_batches) return outline;
+  const bool is_written = outline.step->fits();
   outline.step = family.facts(outline.cluster);
   outline.is_outline = true;
-  return outline;
+  return outline.step->fits() && !is_written ? written_whole(outline) : outline;
 }
 
 Experiment written_whole(const Experiment& outline) { return resized(outline, outline.family->size()); }

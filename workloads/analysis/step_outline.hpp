@@ -1,9 +1,17 @@
 #pragma once
 /// Steps of many micro-batches of which few are written.
 
+#include <memory>
+
 #include "workloads/experiment.hpp"
 
 namespace c3::inline workloads {
+
+/// As set_step(), but a step that does not fit in memory gets its facts alone: nobody simulates it.
+void set_outline(Experiment& experiment, std::shared_ptr<const ProgramFamily> family);
+
+/// The same step with so many layers and micro-batches, by set_outline().
+Experiment outlined(const Experiment& experiment, const StepSize& size);
 
 /// The step that \p outline begins, with the facts of the whole: enough to simulate it by run_step(), and to
 /// bound it by lower_bound() (Experiment::is_outline).

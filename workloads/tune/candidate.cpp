@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "workloads/analysis/shorter_steps.hpp"
+#include "workloads/analysis/step_outline.hpp"
 #include "workloads/tune/model_times.hpp"
 
 namespace c3::inline workloads {
@@ -43,7 +44,7 @@ CandidateFacts facts_of(const Experiment& experiment) {
 /// From \p few micro-batches and some more; absent where these do not say what the whole needs.
 std::optional<CandidateFacts> facts_of_few(const Experiment& few) {
   const Sizes sizes = micro_batches_of(*few.family);
-  const Experiment more = resized(few, {few.family->size().layers, sizes.of[1]});
+  const Experiment more = outlined(few, {few.family->size().layers, sizes.of[1]});
   if (few.step->memory.held != more.step->memory.held) return std::nullopt;
   const double distance = static_cast<double>(sizes.of[1] - sizes.of[0]);
   const double beyond = static_cast<double>(sizes.whole - sizes.of[1]) / distance;
@@ -64,7 +65,7 @@ CandidateFacts facts_of_outline(const Experiment& outline) {
   if (outlined_micro_batches(*outline.family, outline.measure.estimate) == whole.micro_batches)
     return facts_of(outline);
   if (const auto facts = facts_of_few(outline)) return *facts;
-  return facts_of(resized(outline, whole));
+  return facts_of(outlined(outline, whole));
 }
 
 /// Of several draws: the most that one needs, the least that one takes.
