@@ -41,9 +41,9 @@ class Ranks(unittest.TestCase):
     def test_on_more_ranks(self):
         """As its groups are of tensor parallelism, that says nothing of Megatron: it says what 64 ranks cost that are 8 times 8."""
         before = os.times().children_user
-        eight = self.simulate("trace.replay=modelled", "trace.data_parallel=8")
+        eight = self.simulate("trace.replay=modelled", "gpu.speed_spread=0", "trace.data_parallel=8")
         between = os.times().children_user
-        many = self.simulate("trace.replay=modelled", "trace.data_parallel=64", "nodes=8")
+        many = self.simulate("trace.replay=modelled", "gpu.speed_spread=0", "trace.data_parallel=64", "nodes=8")
         few_seconds, many_seconds = between - before, os.times().children_user - between
         print(f"Megatron: {few_seconds:.1f} s of CPU on 8 ranks, {many_seconds:.1f} s on 64, {many['flows']} flows")
         self.assertEqual([row["multiplicity"] for row in many["classes"]], 8 * [8])
