@@ -39,7 +39,7 @@ struct TimedKernel {
   bool operator==(const TimedKernel&) const = default;
 };
 
-/// Runs \p kernel, called \p name. On a slow GPU it takes longer, as if all of it were arithmetic. One that was
+/// Runs \p kernel, called \p name. On a GPU that is stated to be slow it takes longer, as if all of it were arithmetic. One that was
 /// timed alone also takes longer where others want the bandwidth of HBM that it needs; one that was timed in
 /// situ does not, and takes nothing from others. Wrong when: others want its CUs, its caches or its clock, of
 /// which it holds nothing.

@@ -13,8 +13,7 @@ namespace c3::inline gpu {
 /// How many times as long one GPU takes as others of its type.
 struct GpuPace {
   double stated = 1.0;  ///< of a straggler: all that follows its clock, and kernels of a given time
-  double drawn =
-      1.0;  ///< since no two GPUs are alike: arithmetic. What was measured on real GPUs has it already
+  double drawn = 1.0;   ///< since no two GPUs are alike: arithmetic. What was measured on GPUs has it already
 
   double arithmetic() const { return stated * drawn; }
 };

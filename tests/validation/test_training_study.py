@@ -16,7 +16,7 @@ GATED = {"titan.eager.speed", "titan.eager.memory", "titan.compiled.speed", "tit
          "steps.mpt.signed", "steps.simumax.tp2", "steps.simumax.tp4", "steps.simumax.tp8", "steps.vtrain18b", "async_gain",
          "pieces.layer", "pieces.rest", "pieces.whole", "intervals.held", "intervals.least", "intervals.width", "cpu.step"}
 # Misses of which it is known why; those behind may be met by an interval that a few draws make, near their limit, or by a machine without other work.
-MISSED = {"titan.eager.speed", "titan.compiled.speed", "gpt.mean", "steps.titan128", "steps.titan_tp", "steps.simumax.tp4",
+MISSED = {"titan.eager.speed", "gpt.mean", "steps.titan128", "steps.titan_tp",
           "steps.simumax.tp8", "pieces.layer", "pieces.whole"}
 UNSURE = {"intervals.held", "intervals.least", "intervals.width", "pieces.rest", "cpu.step"}
 
