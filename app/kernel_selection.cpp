@@ -20,7 +20,8 @@ namespace {
 
 constexpr std::size_t kFewestBeams = 8;  ///< beginnings that the search keeps, as the study of the choices does
 
-/// The first of \p families of which \p table has a selector; convolutions on CDNA 3 are asked of CDNA 2's.
+/// The family of \p gpu, where \p table has a selector of it; convolutions on CDNA 3 are asked of CDNA 2's.
+/// \throws InfeasibleError
 std::string learned_family(const SelectorTable& table, const GpuSpec& gpu, std::string_view pass,
                            std::string_view what) {
   std::vector<std::string> families = {gpu.family.name};

@@ -53,6 +53,20 @@ constexpr ConvolutionShape kSmall = {.batch = 64,
                                      .pad = {2, 2},
                                      .dtype = DType::fp32};
 
+/// kSmall by every solver and pass that can run it.
+std::vector<ConvolutionShape> of_all_solvers() {
+  std::vector<ConvolutionShape> shapes;
+  for (const ConvolutionSolver solver : enum_values<ConvolutionSolver>()) {
+    for (const ConvolutionPass pass : enum_values<ConvolutionPass>()) {
+      ConvolutionShape shape = kSmall;
+      shape.solver = solver;
+      shape.pass = pass;
+      if (can_run(solver, shape)) shapes.push_back(shape);
+    }
+  }
+  return shapes;
+}
+
 }  // namespace
 
 TEST_CASE("phases of a call run one after another around its main kernel, for their own times") {
@@ -86,21 +100,15 @@ TEST_CASE("a phase moves its bytes through memory: another stream's reads make i
 
 TEST_CASE("contract: every solver's phases take in the simulator what the closed form says") {
   const GpuSpec gpu = load_gpu("mi100");
-  for (const ConvolutionSolver solver : enum_values<ConvolutionSolver>()) {
-    for (const ConvolutionPass pass : enum_values<ConvolutionPass>()) {
-      ConvolutionShape shape = kSmall;
-      shape.solver = solver;
-      shape.pass = pass;
-      if (!can_run(solver, shape)) continue;
-      CAPTURE(name_of(solver));
-      CAPTURE(name_of(pass));
-      const KernelDescription kernel = describe("convolution", shape, gpu);
-      GpuBench bench(gpu);
-      const auto& ran = bench.launch(0.0_s, kernel, of_grain(KernelGrain::fluid));
-      bench.run();
-      const KernelTime alone = time_alone(kernel, gpu, {.launch = LaunchCost::device});
-      CHECK(ran.span() == near((alone.time - alone.launch).value, 0.01));
-    }
+  for (const ConvolutionShape& shape : of_all_solvers()) {
+    CAPTURE(name_of(shape.solver));
+    CAPTURE(name_of(shape.pass));
+    const KernelDescription kernel = describe("convolution", shape, gpu);
+    GpuBench bench(gpu);
+    const auto& ran = bench.launch(0.0_s, kernel, of_grain(KernelGrain::fluid));
+    bench.run();
+    const KernelTime alone = time_alone(kernel, gpu, {.launch = LaunchCost::device});
+    CHECK(ran.span() == near((alone.time - alone.launch).value, 0.01));
   }
 }
 
@@ -120,24 +128,18 @@ TEST_CASE("an FFT has six phases, which read and write each spectrum twice") {
 
 TEST_CASE("what is touched of a phase's tensors is what it moves") {
   const GpuSpec gpu = load_gpu("mi100");
-  for (const ConvolutionSolver solver : enum_values<ConvolutionSolver>()) {
-    for (const ConvolutionPass pass : enum_values<ConvolutionPass>()) {
-      ConvolutionShape shape = kSmall;
-      shape.solver = solver;
-      shape.pass = pass;
-      if (!can_run(solver, shape)) continue;
-      CAPTURE(name_of(solver));
-      CAPTURE(name_of(pass));
-      const KernelDescription kernel = plan_convolution(shape, gpu).kernel;
-      CHECK(kernel.touches.size() == 3);
-      for (const KernelPhase& phase : phases_of(kernel)) {
-        Bytes touched;
-        for (const TouchedTensor& tensor : phase.touches) {
-          touched += tensor.bytes;
-          CHECK(tensor.footprint.bytes() > 0);
-        }
-        CHECK(touched.value == near((phase.read + phase.written).value));
+  for (const ConvolutionShape& shape : of_all_solvers()) {
+    CAPTURE(name_of(shape.solver));
+    CAPTURE(name_of(shape.pass));
+    const KernelDescription kernel = plan_convolution(shape, gpu).kernel;
+    CHECK(kernel.touches.size() == 3);
+    for (const KernelPhase& phase : phases_of(kernel)) {
+      Bytes touched;
+      for (const TouchedTensor& tensor : phase.touches) {
+        touched += tensor.bytes;
+        CHECK(tensor.footprint.bytes() > 0);
       }
+      CHECK(touched.value == near((phase.read + phase.written).value));
     }
   }
 }
