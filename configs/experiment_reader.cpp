@@ -338,7 +338,7 @@ std::optional<RecurrentJob> ExperimentFile::recurrent() const {
 std::optional<ImageJob> ExperimentFile::image_network() const {
   if (resolved_.table()->find("image_network") == nullptr) return std::nullopt;
   Section root(resolved_, "");
-  return read_image_network(root);
+  return read_image_network(root, {});
 }
 
 std::string ExperimentFile::resolved_toml(Comments comments) const {

@@ -68,6 +68,17 @@ HostPreset read_host_preset(Section& section) {
   return preset;
 }
 
+std::optional<OperatorOverheads> read_overheads(Section& root, const Section& section,
+                                                const Sampling& sampling) {
+  if (!root.has("host")) return std::nullopt;
+  Section table = root.table("host", sampling);
+  const auto [host, overheads] = read_host_preset(table);
+  if (overheads.launch <= Seconds{} && !root.is_rehearsal())
+    section.fail("host",
+                 fmt::format("'{}' has no times of operators (operator_launch, ..); lin-2022 has", host.name));
+  return overheads;
+}
+
 Host read_host(Section& section) { return read_host_preset(section).host; }
 
 }  // namespace c3::configs

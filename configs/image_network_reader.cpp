@@ -31,7 +31,7 @@ std::string with_commas(std::int64_t number) {
 
 }  // namespace
 
-ImageJob read_image_network(Section& root) {
+ImageJob read_image_network(Section& root, const Sampling& sampling) {
   Section section = root.table("image_network");
   root.explain("image_network", "a network of images, in place of [[stream]]");
   ImageJob job;
@@ -46,6 +46,7 @@ ImageJob read_image_network(Section& root) {
   if (section.has("pass")) job.batch.pass = section.choice<ImagePass>("pass");
   if (section.has("layout")) job.batch.layout = section.choice<ImageLayout>("layout");
   if (section.has("bucket")) job.bucket = section.bytes("bucket");
+  job.overheads = read_overheads(root, section, sampling);
   section.explain(kImageKeys);
   section.finish();
   return job;

@@ -9,7 +9,7 @@
 namespace c3::inline configs {
 
 /// \pre \p root has the table
-ImageJob read_image_network(Section& root);
+ImageJob read_image_network(Section& root, const Sampling& sampling);
 
 /// "image_network: resnet-50 has 25,557,032 parameters and takes 4.09 G multiplications an image; a GPU
 /// holds 5.6 of 64 GB": what a user should know before anything is simulated.

@@ -25,7 +25,7 @@ struct PresetReference {
 
 /// A system's GPU and library are named by the node's preset, so the node comes first; a host by the
 /// framework's.
-inline constexpr std::array<PresetReference, 8> kPresetReferences = {{
+inline constexpr std::array<PresetReference, 9> kPresetReferences = {{
     {"", "system", PresetKind::node, "node", "preset of the node (c3sim list systems)"},
     {"node", "gpu", PresetKind::gpu, "gpu", "preset of its GPUs (c3sim list gpus)"},
     {"node", "library", PresetKind::library, "library",
@@ -36,6 +36,7 @@ inline constexpr std::array<PresetReference, 8> kPresetReferences = {{
      "preset of the framework (c3sim list frameworks)"},
     {"training", "host", PresetKind::host, "host", "preset (c3sim list hosts); default: the framework's"},
     {"recommendation", "host", PresetKind::host, "host", "preset (c3sim list hosts); without it, never late"},
+    {"image_network", "host", PresetKind::host, "host", "preset (c3sim list hosts); without it, never late"},
 }};
 
 /// \p document with presets in place of their names, overrides on top. \throws ConfigError

@@ -193,18 +193,6 @@ void read_tables(Section& section, RecommendationJob& job, NodeRanks grid) {
   }
 }
 
-/// The host's times for operators, where it has a host that has them.
-std::optional<OperatorOverheads> read_overheads(Section& root, const Section& section,
-                                                const Sampling& sampling) {
-  if (!root.has("host")) return std::nullopt;
-  Section table = root.table("host", sampling);
-  const auto [host, overheads] = read_host_preset(table);
-  if (overheads.launch <= Seconds{} && !root.is_rehearsal())
-    section.fail("host",
-                 fmt::format("'{}' has no times of operators (operator_launch, ..); lin-2022 has", host.name));
-  return overheads;
-}
-
 }  // namespace
 
 RecommendationJob read_recommendation(Section& root, const Sampling& sampling, const ClusterSpec& cluster) {

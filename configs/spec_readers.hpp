@@ -2,6 +2,8 @@
 /// One reader for each spec of the layers below. Keys are flat: the presets in gpus/, nodes/ and libraries/
 /// show them all, and an experiment overrides them by the same names.
 
+#include <optional>
+
 #include "collectives/spec.hpp"
 #include "configs/model_reader.hpp"
 #include "configs/section.hpp"
@@ -11,7 +13,7 @@
 #include "interconnect/spec.hpp"
 #include "workloads/models/framework.hpp"
 #include "workloads/models/host.hpp"
-#include "workloads/models/operator_overheads.hpp"
+#include "workloads/program/operator_overheads.hpp"
 
 namespace c3::inline configs {
 
@@ -29,6 +31,10 @@ struct HostPreset {
   OperatorOverheads overheads;
 };
 HostPreset read_host_preset(Section& section);
+
+/// What operators take of the host that `host` of \p section names; none where it names none.
+std::optional<OperatorOverheads> read_overheads(Section& root, const Section& section,
+                                                const Sampling& sampling);
 
 /// A full-duplex link. \param prefix of its keys: `link_` in the node's table, none in a table of its own.
 LinkSpec read_link(Section& section, const std::string& prefix);

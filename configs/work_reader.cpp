@@ -114,7 +114,7 @@ void read_work(Section& root, const Sampling& sampling, StepExtent extent, Exper
   }
   if (sees) {
     refuse_beside("image_network", trains || recommends || recurs);
-    const ImageJob job = read_image_network(root);
+    const ImageJob job = read_image_network(root, sampling);
     if (!root.is_rehearsal()) experiment.program = image_program(job, ranks);
     if (!root.is_rehearsal()) return;
   }

@@ -3,7 +3,7 @@
 
 #include "configs/fields/field.hpp"
 #include "workloads/models/host.hpp"
-#include "workloads/models/operator_overheads.hpp"
+#include "workloads/program/operator_overheads.hpp"
 
 namespace c3::inline configs {
 

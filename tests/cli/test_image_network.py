@@ -47,6 +47,25 @@ class ImageNetwork(ScratchTest):
         self.assertLess(one["share_of_ideal"], 0.1)
         self.assertGreater(one["time_us"], 1.05 * buckets["time_us"])
 
+    def test_a_host_launches_each_kernel_and_small_batches_wait_for_it(self):
+        # Of 161 layers and their gradients each kernel takes the host some 50 us: 13 ms and more a step.
+        one = ("image_network.batch=1",)
+        never_late = self.run_step("resnet50_mi250x", *one)[1]["time_us"]
+        hosted = self.run_step("resnet50_mi250x", *one, "image_network.host=lin-2022")[1]["time_us"]
+        self.assertGreater(hosted, 13_000)
+        self.assertLess(never_late, 0.7 * hosted)
+        many = ("image_network.batch=256",)
+        never_late = self.run_step("resnet50_mi250x", *many)[1]["time_us"]
+        hosted = self.run_step("resnet50_mi250x", *many, "image_network.host=lin-2022")[1]["time_us"]
+        self.assertLess(hosted, 1.05 * never_late)
+
+    def test_a_serial_strategy_runs_operations_in_the_order_of_the_program(self):
+        (self.folder / "step.toml").write_text(STEP + "[strategy.serial]\nserial = true\n")
+        done = c3sim("run", self.folder / "step.toml", "--json", "-o", self.folder / "step.h5")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        step, serial = (each["time_us"] for each in json.loads(done.stdout)["strategies"])
+        self.assertGreater(serial, step)
+
     def test_a_batch_that_does_not_fit_is_noted(self):
         note, _ = self.run_step("vgg16_mi100", "image_network.batch=512")
         self.assertRegex(note, r"a GPU holds [0-9.]+ of 34.3 GB: more than it has; take a smaller batch")
@@ -65,6 +84,7 @@ class ImageNetwork(ScratchTest):
 
     def test_what_is_wrong_is_refused_at_its_place(self):
         for text, message in {
+                STEP.replace("use ", 'host = "grace"\nuse '): r"host: 'grace' has no times of operators",
                 STEP.replace("lenet-5", "lenet-4"): r"image_network\.use: unknown name 'lenet-4'; did you mean 'lenet-5'",
                 STEP.replace("fp16", "fp8"): r"image_network\.dtype: must be bf16, fp16 or fp32",
                 STEP.replace("batch = 8", "batch = 0"): r"image_network\.batch: ",

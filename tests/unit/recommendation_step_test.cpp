@@ -18,7 +18,7 @@
 #include "workloads/recommendation/dense_layers.hpp"
 #include "workloads/recommendation/placement.hpp"
 #include "workloads/recommendation/recommendation_step.hpp"
-#include "workloads/recommendation/step_writer.hpp"
+#include "workloads/program/step_writer.hpp"
 
 using namespace c3;
 using namespace c3::literals;

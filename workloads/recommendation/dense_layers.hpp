@@ -6,7 +6,7 @@
 
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "workloads/recommendation/job.hpp"
-#include "workloads/recommendation/step_writer.hpp"
+#include "workloads/program/step_writer.hpp"
 
 namespace c3::inline workloads {
 

@@ -11,7 +11,7 @@
 #include "engine/units.hpp"
 #include "gpu/kernels/embedding/embedding_shape.hpp"
 #include "gpu/spec.hpp"
-#include "workloads/models/operator_overheads.hpp"
+#include "workloads/program/operator_overheads.hpp"
 
 namespace c3::inline workloads {
 

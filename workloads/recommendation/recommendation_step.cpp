@@ -11,7 +11,7 @@
 #include "workloads/recommendation/dense_layers.hpp"
 #include "workloads/recommendation/placement.hpp"
 #include "workloads/recommendation/sharding_search.hpp"
-#include "workloads/recommendation/step_writer.hpp"
+#include "workloads/program/step_writer.hpp"
 
 namespace c3::inline workloads {
 namespace {

@@ -6,6 +6,7 @@
 
 #include "gpu/kernels/vector/vector_shape.hpp"
 #include "workloads/program/program_builder.hpp"
+#include "workloads/program/step_writer.hpp"
 #include "workloads/training/data_parallel.hpp"
 #include "workloads/training/memory_ledger.hpp"
 
@@ -24,6 +25,7 @@ class ImageStep {
       : job_(job),
         ranks_(ranks),
         layers_(layers_of(job.network, job.batch)),
+        writer_(builder_, job.overheads),
         compute_(builder_.stream("compute")) {
     if (job.batch.trains() && ranks > 1) gradients_ = builder_.stream("gradients");
   }
@@ -34,22 +36,28 @@ class ImageStep {
       kernel("cast parameters", fp32_copy(parameters, job_.batch.dtype));
     for (const ImageLayer& layer : layers_)
       run(layer.name + " forward", layer.forward);
-    if (!job_.batch.trains()) return builder_.take();
+    if (job_.batch.trains()) learn(parameters);
+    writer_.finish();
+    return builder_.take();
+  }
+
+ private:
+  /// From the last layer's gradients to the optimizer.
+  void learn(std::int64_t parameters) {
     for (const ImageLayer& layer : layers_ | std::views::reverse) {
       run(layer.name + " backward", layer.backward);
       ready_ += layer.parameters;
       if (in_fp32(ready_) >= (is_first_ ? std::min(kFirstBucket, job_.bucket) : job_.bucket)) sum();
     }
     sum();
-    for (const EventId summed : summed_)
-      builder_.wait(compute_, summed);
+    if (has_sums_) writer_.order(gradients_, compute_, "gradients summed");
     builder_.set_range("optimizer");
-    kernel("sgd", flat(VectorOp::sgd, parameters, DType::fp32));
-    return builder_.take();
+    kernel("sgd", flat(VectorOp::sgd, parameters, DType::fp32), &OperatorOverheads::optimizer);
   }
 
- private:
-  void kernel(const std::string& name, const Operator& op) { builder_.kernel(compute_, name, op); }
+  void kernel(const std::string& name, const Operator& op, OperatorKind kind = &OperatorOverheads::other) {
+    writer_.run(compute_, {.kind = kind, .name = name, .kernels = {op}});
+  }
 
   void run(const std::string& range, const std::vector<NamedOperator>& kernels) {
     builder_.set_range(range);
@@ -63,13 +71,10 @@ class ImageStep {
     builder_.set_range("gradients");
     if (casts(job_.batch)) kernel("cast gradients", fp32_copy(ready_, job_.batch.dtype));
     if (ranks_ > 1) {
-      const EventId ready = builder_.event("gradients ready");
-      builder_.record(compute_, ready);
-      builder_.wait(gradients_, ready);
-      builder_.collective(gradients_, "gradients",
-                          {.kind = CollectiveKind::all_reduce, .bytes = in_fp32(ready_), .dtype = DType::fp32});
-      summed_.push_back(builder_.event("gradients summed"));
-      builder_.record(gradients_, summed_.back());
+      writer_.order(compute_, gradients_, "gradients ready");
+      writer_.collective(gradients_, "gradients",
+                         {.kind = CollectiveKind::all_reduce, .bytes = in_fp32(ready_), .dtype = DType::fp32});
+      has_sums_ = true;
     }
     ready_ = 0;
     is_first_ = false;
@@ -79,11 +84,12 @@ class ImageStep {
   int ranks_;
   std::vector<ImageLayer> layers_;
   ProgramBuilder builder_;
+  StepWriter writer_;
   ProgramBuilder::Stream compute_;
   ProgramBuilder::Stream gradients_ = 0;
   std::int64_t ready_ = 0;  ///< parameters whose gradients no bucket has taken
   bool is_first_ = true;    ///< of the buckets
-  std::vector<EventId> summed_;
+  bool has_sums_ = false;
 };
 
 /// Tensors of a step, in the order of its kernels.

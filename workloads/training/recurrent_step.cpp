@@ -1,18 +1,22 @@
 #include "workloads/training/recurrent_step.hpp"
 
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "workloads/program/program_builder.hpp"
+#include "workloads/program/step_writer.hpp"
 
 namespace c3::inline workloads {
 
 Program recurrent_program(const RecurrentJob& job, int ranks) {
   ProgramBuilder builder;
   const ProgramBuilder::Stream compute = builder.stream("compute");
+  const std::optional<OperatorOverheads> never_late;
+  StepWriter writer(builder, never_late);
   const auto run = [&](const CountedOperator& kernel) {
     for (std::int64_t i = 0; i < kernel.count; ++i)
-      builder.kernel(compute, kernel.name, kernel.op);
+      writer.run(compute, {.name = kernel.name, .kernels = {kernel.op}});
   };
   std::vector<CountedOperator> kernels = recurrent_step(job.network, job.batch, job.sequence, job.dtype);
   const CountedOperator optimizer = std::move(kernels.back());
@@ -21,17 +25,15 @@ Program recurrent_program(const RecurrentJob& job, int ranks) {
     run(kernel);
   if (ranks > 1) {
     const ProgramBuilder::Stream gradients = builder.stream("gradients");
-    const EventId ready = builder.event("gradients ready"), summed = builder.event("gradients summed");
-    builder.record(compute, ready);
-    builder.wait(gradients, ready);
-    builder.collective(gradients, "gradients",
-                       {.kind = CollectiveKind::all_reduce,
-                        .bytes = static_cast<double>(job.network.parameters) * element_size(job.dtype),
-                        .dtype = job.dtype});
-    builder.record(gradients, summed);
-    builder.wait(compute, summed);
+    writer.order(compute, gradients, "gradients ready");
+    writer.collective(gradients, "gradients",
+                      {.kind = CollectiveKind::all_reduce,
+                       .bytes = static_cast<double>(job.network.parameters) * element_size(job.dtype),
+                       .dtype = job.dtype});
+    writer.order(gradients, compute, "gradients summed");
   }
   run(optimizer);
+  writer.finish();
   return builder.take();
 }
 

@@ -1,4 +1,4 @@
-#include "workloads/recommendation/step_writer.hpp"
+#include "workloads/program/step_writer.hpp"
 
 #include <utility>
 
@@ -9,6 +9,8 @@ void StepWriter::begin(OperatorKind kind) {
 }
 
 void StepWriter::launch(OperationPlace place, Seconds cost) {
+  has_streams_ =
+      has_streams_ || (!thread_.steps.empty() && thread_.steps.front().launches->stream != place.stream);
   thread_.steps.push_back({.launches = place, .cost = std::exchange(owed_, Seconds{}) + cost});
 }
 
@@ -58,7 +60,7 @@ void StepWriter::order(ProgramBuilder::Stream earlier, ProgramBuilder::Stream la
 }
 
 void StepWriter::finish() {
-  if (!overheads_) return;
+  if (!overheads_ && !has_streams_) return;
   thread_.steps.push_back({.cost = std::exchange(owed_, Seconds{})});
   HostProgram host;
   host.threads.push_back(std::exchange(thread_, {}));

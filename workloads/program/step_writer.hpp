@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "gpu/kernels/operator.hpp"
-#include "workloads/models/operator_overheads.hpp"
+#include "workloads/program/operator_overheads.hpp"
 #include "workloads/program/program_builder.hpp"
 
 namespace c3::inline workloads {
@@ -35,7 +35,8 @@ class StepWriter {
   void collective(ProgramBuilder::Stream stream, std::string_view name, CollectiveCall call);
   /// \p later goes on after what \p earlier has been given so far.
   void order(ProgramBuilder::Stream earlier, ProgramBuilder::Stream later, std::string_view event);
-  /// Gives the script its host, where hosts take time.
+  /// Gives the script its host, where hosts take time or there are several streams: their operations are
+  /// launched in the order of the program then, which is the order of a serial strategy.
   void finish();
 
  private:
@@ -45,7 +46,8 @@ class StepWriter {
   ProgramBuilder& builder_;
   const std::optional<OperatorOverheads>& overheads_;
   HostThread thread_;
-  Seconds owed_ = {};  ///< that the thread takes before its next launch
+  bool has_streams_ = false;  ///< several
+  Seconds owed_ = {};         ///< that the thread takes before its next launch
 };
 
 }  // namespace c3::workloads
