@@ -27,6 +27,7 @@ constexpr double kAsked =
 struct Machine {
   std::string_view id, label, preset;
   KernelSlice slice;
+  double clock = 1.0;  ///< of its core, over the preset's
 };
 
 std::vector<Machine> machines() {
@@ -38,7 +39,22 @@ std::vector<Machine> machines() {
           {"half_hbm",
            "V100, half of its HBM bandwidth",
            "v100-sxm2-16gb",
-           {.hbm = 0.5, .launch = LaunchCost::device}}};
+           {.hbm = 0.5, .launch = LaunchCost::device}},
+          {"half_clock", "V100, half of its clock", "v100-sxm2-16gb", whole, 0.5}};
+}
+
+/// Arithmetic and the L2 follow the core's clock, HBM and launches do not. A V100 at half of its clock is far
+/// from its power limit, as it is at the whole one (its preset has no governor).
+GpuSpec gpu_of(const Machine& machine) {
+  GpuSpec gpu = load_gpu(std::string(machine.preset));
+  gpu.compute.boost_clock = gpu.compute.boost_clock * machine.clock;
+  for (MatrixRate& rate : gpu.compute.matrix) {
+    rate.peak = rate.peak * machine.clock;
+    rate.sustained = rate.sustained * machine.clock;
+    rate.clock = rate.clock * machine.clock;
+  }
+  gpu.cache.l2_bandwidth = gpu.cache.l2_bandwidth * machine.clock;
+  return gpu;
 }
 
 /// Iterations of training, before anything is known of their times.
@@ -117,7 +133,7 @@ struct SimulatedEpoch {
 
 /// \param noise relative deviation of an iteration, drawn anew for each machine
 SimulatedEpoch simulate(const Job& job, const Machine& machine, double noise) {
-  const GpuSpec gpu = load_gpu(std::string(machine.preset));
+  const GpuSpec gpu = gpu_of(machine);
   const RandomStream random(0, fmt::format("{} {}", job.id, machine.id));
   SimulatedEpoch epoch;
   for (const std::int64_t length : job.lengths) {
