@@ -4,6 +4,15 @@
 #include <utility>
 
 namespace c3::inline workloads {
+namespace {
+
+// gelu-tanh issues nearly as many instructions as gelu.
+VectorOp operator_of(Activation function) {
+  if (function == Activation::relu) return VectorOp::relu;
+  return function == Activation::silu ? VectorOp::silu : VectorOp::gelu;
+}
+
+}  // namespace
 
 void TrainingLowering::write_part(const ModelPart& part) {
   const auto* const norm = std::get_if<parts::Norm>(&part.kind);
@@ -237,10 +246,9 @@ void TrainingLowering::residual(const parts::Residual& part) {
   if (framework_.dropout) backward(VectorOp::mul_scalar, tensor);
 }
 
-// silu and gelu read and write alike.
 void TrainingLowering::activation(const parts::Activation& part) {
   const TensorShape wide = tokens_of(part.width);
-  const VectorOp function = part.function == Activation::relu ? VectorOp::relu : VectorOp::gelu;
+  const VectorOp function = operator_of(part.function);
   if (quantizes_activations()) keep_quantized(tokens_of(part.is_gated ? 2 * part.width : part.width));
   if (part.is_gated) return gated(function, wide);
   forward(function, wide, kept_for_next(size(wide)));
