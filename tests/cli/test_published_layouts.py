@@ -103,6 +103,8 @@ FEATURES = {
     "several instances of it (HSDP)": (DENSE, "shard_group = 4"),
     "FSDP": (DENSE.replace('"zero1"', '"fsdp"').replace("pipeline = 4\n", ""), ""),
     "parameters kept after the forward pass": (DENSE.replace('"zero1"', '"fsdp"').replace("pipeline = 4\n", ""), "reshard_after_forward = false"),
+    "FSDP of experts and of all else apart": (EXPERTS.replace('"zero1"', '"fsdp"').replace("megatron-core", "torchtitan"), ""),
+    "HSDP of both": (EXPERTS.replace('"zero1"', '"fsdp"').replace("megatron-core", "torchtitan"), "shard_group = 16"),
     "full recomputation": (DENSE, FULL),
     "selective recomputation": (DENSE, 'recompute = "selective"'),
     "recomputation of some layers": (DENSE, FULL + "\nrecompute_every = 2"),
