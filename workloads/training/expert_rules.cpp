@@ -96,8 +96,10 @@ Broken rule_of_turns(const TrainingSetup& setup) {
 }  // namespace
 
 std::optional<BrokenRule> broken_expert_rule(const TrainingSetup& setup, int ranks) {
-  if (setup.model.latent && setup.tensor_parallel > 1)
-    return BrokenRule{"tensor_parallel", "of a model with latent attention must be 1"};
+  if (setup.model.latent && setup.tensor_parallel > 1 && !setup.sequence_parallel)
+    return BrokenRule{"tensor_parallel",
+                      "with latent attention requires sequence_parallel = true, so that each rank makes its "
+                      "tokens' latent vectors"};
   if (!setup.model.experts) {
     if (setup.experts != ExpertSetup{})
       return BrokenRule{"expert_parallel", "and other keys of experts require a model with experts"};

@@ -140,6 +140,7 @@ class StepComposer {
   void weights_pass(const PipelineTask& task);
   void gradients_done(std::size_t unit);
   void sum_embedding();
+  void sum_whole_weights();
   void sum_opposite();
   void sum_with(const std::string& what, CommunicatorId over, int offset, std::int64_t count);
   std::vector<ParameterUnit> units_of_stage() const;

@@ -158,6 +158,7 @@ StepStageFacts StepComposer::compose() {
   make_deferred_gradients();
   if (setup_.pipeline.stages > 1) data_parallel_->end_backward();  // the stage before waits for no reduction
   messages_.end();
+  sum_whole_weights();
   if (stage_.sums_embedding && setup_.lora.rank == 0) sum_embedding();
   if (schedule_.path == ChunkPath::both) sum_opposite();
   turn_.micro_batch.clear();
