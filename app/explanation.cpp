@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "app/explain_schedule.hpp"
 #include "app/progress_line.hpp"
 #include "app/usage_error.hpp"
 #include "base/json.hpp"
@@ -106,6 +107,7 @@ class Explainer {
     cus_ = best_partition_in_worker();
     plan_waterfall();
     plan_path();
+    if (!request_.page.empty()) plan_schedule();
     if (request_.levers) plan_levers();
     results_ = run(tasks_);
     Explanation explanation{.experiment = experiment_.name,
@@ -116,10 +118,12 @@ class Explainer {
                             .communication = {},
                             .path = path_of_text(results_[path_]),
                             .path_of = {},
-                            .levers = {}};
+                            .levers = {},
+                            .schedule = {}};
     if (may_be_shortened(experiment_)) explanation.path_of = abridged_part(experiment_);
     explanation.communication = communication(explanation.waterfall);
     explanation.levers = lever_results(explanation.waterfall.time);
+    if (schedule_) explanation.schedule = schedule_of_json(results_[*schedule_]);
     return explanation;
   }
 
@@ -191,6 +195,11 @@ class Explainer {
 
   void plan_path() {
     path_ = add("the critical path", [this] { return path_text(critical_path(experiment_, strategy_, cus_)); });
+  }
+
+  void plan_schedule() {
+    schedule_ =
+        add("the schedule", [this] { return schedule_json(step_schedule(experiment_, strategy_, cus_)); });
   }
 
   std::size_t add_lever(const Lever& lever, const MovedExperiment& moved, std::optional<std::uint64_t> draw) {
@@ -286,6 +295,7 @@ class Explainer {
   std::vector<std::size_t> chains_, free_, least_;
   std::optional<std::size_t> without_recomputation_;
   std::size_t path_ = 0;
+  std::optional<std::size_t> schedule_;
   std::vector<LeverTasks> lever_tasks_;
   std::vector<std::string> results_;  ///< by task
 };

@@ -9,6 +9,7 @@
 #include "app/parallel_tasks.hpp"
 #include "configs/experiment_reader.hpp"
 #include "workloads/explain/critical_path.hpp"
+#include "workloads/explain/rank_schedule.hpp"
 #include "workloads/explain/waterfall.hpp"
 
 namespace c3::inline app {
@@ -22,6 +23,7 @@ struct ExplainRequest {
   bool levers = true;
   bool json = false;
   bool quiet = false;
+  std::string page;  ///< HTML file to write; empty: none
 };
 
 enum class LeverKind {
@@ -41,7 +43,7 @@ using MovedExperiment = std::function<Experiment(std::optional<std::uint64_t> dr
 struct Lever {
   std::string name;
   LeverKind kind = LeverKind::rate;
-  double low = 1.0, high = 1.0;     ///< factors between which the elasticity is taken
+  double low = 1.0, high = 1.0;  ///< factors between which the elasticity is taken
   MovedExperiment at_low, at_high;
   std::optional<MovedExperiment> improved = std::nullopt;  ///< by kImprovement; of rates and latencies
 };
@@ -56,7 +58,7 @@ std::vector<Lever> levers_of(const ExplainRequest& request, const Experiment& ex
 struct LeverResult {
   std::string name;
   LeverKind kind = LeverKind::rate;
-  double elasticity = 0.0;  ///< d ln(time) / d ln(lever), between both factors
+  double elasticity = 0.0;                         ///< d ln(time) / d ln(lever), between both factors
   double low = 1.0, high = 1.0;                    ///< the factors
   Seconds at_low, at_high;                         ///< times there
   std::optional<Seconds> improved = std::nullopt;  ///< time with kImprovement
@@ -78,17 +80,20 @@ struct Explanation {
   Waterfall waterfall;
   std::vector<CommunicationSplit> communication;
   CriticalPath path;
-  std::string path_of;  ///< which part of a step the path is of; empty: all
+  std::string path_of;              ///< which part of a step the path is of; empty: all
   std::vector<LeverResult> levers;  ///< that move the time most first
+  StepSchedule schedule;            ///< empty without a page
 
   /// What binds, what to change first, and what that would give.
   std::string words() const;
 };
 
-/// \throws UsageError for a strategy that the file does not have, ConfigError, InfeasibleError, InterruptedError
+/// \throws UsageError for a strategy that the file does not have, ConfigError, InfeasibleError,
+/// InterruptedError
 Explanation explain(const ExplainRequest& request, const ExperimentFile& file);
 
 std::string explain_text(const Explanation& explanation);
 std::string explain_json(const Explanation& explanation);
+std::string explain_page(const Explanation& explanation);
 
 }  // namespace c3::app

@@ -22,6 +22,7 @@ struct TuneRequest {
   bool exact = false;
   bool json = false;
   bool quiet = false;
+  std::string page = {};  ///< HTML file to write; empty: none
 };
 
 /// A candidate that was simulated.
@@ -64,5 +65,6 @@ Tuning tune(const TuneRequest& request);
 
 std::string tune_text(const Tuning& tuning, std::size_t shown);
 std::string tune_json(const Tuning& tuning);
+std::string tune_page(const Tuning& tuning);
 
 }  // namespace c3::app

@@ -1,6 +1,7 @@
 /// c3sim explain: where the time of an experiment goes, and what would change it.
 
 #include <memory>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -11,6 +12,7 @@
 #include "base/options.hpp"
 #include "configs/preset_store.hpp"
 #include "engine/interrupt.hpp"
+#include "files/temporary_file.hpp"
 
 namespace c3::inline app {
 namespace {
@@ -20,7 +22,13 @@ int explain_file(const ExplainRequest& request) {
   const PresetSnapshot presets;  // the same for all simulations
   const ExperimentFile file = ExperimentFile::load(request.file, request.sets);
   if (!request.quiet) print_notes(file.notes());
+  std::optional<TemporaryFile> page;
+  if (!request.page.empty()) page.emplace(request.page);
   const Explanation explanation = explain(request, file);
+  if (page) {
+    page->append(explain_page(explanation));
+    page->rename_to_target();
+  }
   fmt::print("{}", request.json ? explain_json(explanation) : explain_text(explanation));
   return kExitOk;
 }
@@ -46,6 +54,8 @@ void add_explain_verb(Command& app, VerbAction& action) {
       .type_name("N");
   verb.add_flag(
       "--no-levers", [request] { request->levers = false; }, "Only the waterfall and the critical path");
+  verb.add_option("--page", request->page, "Also write all of it, and the schedule of a step, as one HTML page")
+      .type_name("FILE");
   verb.add_flag("--json", request->json, "Print one JSON object; times in us");
   verb.set_footer(
       "The waterfall falls from the peak of the GPU to what the run reaches: parts that add up to its time, "
@@ -59,7 +69,8 @@ void add_explain_verb(Command& app, VerbAction& action) {
       "first.\n\n"
       "Examples:\n"
       "  c3sim explain configs/experiments/c3_llama70b_mi300x.toml --strategy concurrent\n"
-      "  c3sim explain configs/experiments/training/llama3_8b_fsdp8.toml --set measure.seeds=1 --json");
+      "  c3sim explain configs/experiments/training/llama3_8b_fsdp8.toml --set measure.seeds=1 --json\n"
+      "  c3sim explain configs/experiments/training/llama3_70b_pipeline.toml --page out/explain.html");
   verb.when_parsed([&app, &action, request] {
     request->quiet = app.was_given("--quiet");
     action = [request] { return explain_file(*request); };

@@ -1,6 +1,7 @@
 /// c3sim tune: the best of the candidates that an experiment file names.
 
 #include <memory>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -10,6 +11,7 @@
 #include "base/options.hpp"
 #include "configs/preset_store.hpp"
 #include "engine/interrupt.hpp"
+#include "files/temporary_file.hpp"
 
 namespace c3::inline app {
 namespace {
@@ -33,7 +35,13 @@ int exit_code_of(const Tuning& tuning) {
 int tune_file(const TuneRequest& request) {
   install_interrupt_handler();
   const PresetSnapshot presets;  // the same for all candidates
+  std::optional<TemporaryFile> page;
+  if (!request.page.empty()) page.emplace(request.page);
   const Tuning tuning = tune(request);
+  if (page) {
+    page->append(tune_page(tuning));
+    page->rename_to_target();
+  }
   fmt::print("{}", request.json ? tune_json(tuning) : tune_text(tuning, request.shown));
   return exit_code_of(tuning);
 }
@@ -61,11 +69,14 @@ void add_tune_verb(Command& app, VerbAction& action) {
   verb.add_option("--top", request->shown, "Best candidates to print (default: 5)")
       .in_range(1, 10000)
       .type_name("N");
+  verb.add_option("--page", request->page, "Also write the front, the best and why they win as one HTML page")
+      .type_name("FILE");
   verb.add_flag("--json", request->json, "Print one JSON object, with every simulated candidate; times in us");
   verb.set_footer(
       "Of every candidate first the rules, the memory, a lower bound and an estimate of its time are found,\n"
       "without a simulation. The most promising are simulated whole, until a regret of 0.5 % (tune.regret) is\n"
-      "likely at most: by so much the best found may be worse than the best of all. With --exact the search goes\n"
+      "likely at most: by so much the best found may be worse than the best of all. With --exact the search "
+      "goes\n"
       "on until no other candidate can be better by its bound. Simulated candidates are kept in DIR: after an\n"
       "interruption, or for more whole steps, repeat the command. docs/tune.md explains it.\n\n"
       "Examples:\n"

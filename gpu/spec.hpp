@@ -145,6 +145,7 @@ struct FamilySpec {
   MatrixOperands matrix_operands = MatrixOperands::registers;
   GemmOrder gemm_order = GemmOrder::columns;
   bool l1_keeps_loads = true;            ///< loads of global memory stay in a CU's L1
+  int issue_lanes = 128;                 ///< threads for which a CU issues an instruction in a cycle
   TunedGpu tuned_as = TunedGpu::mi300x;  ///< whose tables collective libraries take for it
 
   bool operator==(const FamilySpec&) const = default;

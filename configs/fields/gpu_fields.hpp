@@ -302,6 +302,8 @@ inline constexpr auto kFamilyFields = std::to_array<Field<FamilySpec>>({
         "matrix_operands", "where matrix units take operands from: decides tiles and their staging"),
     choice<&FamilySpec::gemm_order>("gemm_order", "order in which the work groups of a matrix product run"),
     flag<&FamilySpec::l1_keeps_loads>("l1_keeps_loads", "whether a CU's L1 keeps loads of global memory"),
+    number<&FamilySpec::issue_lanes>("issue_lanes", {1, 1024},
+                                     "threads for which a CU issues an instruction in a cycle"),
     choice<&FamilySpec::tuned_as>("tuned_as", "GPU whose published tables the collective library takes"),
 });
 static_assert(member_count<FamilySpec>() == kFamilyFields.size());

@@ -79,14 +79,16 @@ inline constexpr std::array kGemmFields = {
 /// Operators without a matrix product.
 struct VectorCoefficients {
   double memory_share = 0.9;
-  double element_ops = 10.0;
+  double issue_share = 0.75;
+  double access_ops = 1.1;
+  double convert_ops = 1.0;
+  double cast_ops = 5.0;
   double power_ops = 52.0;
-  double lookup_ops = 119.0;
-  double row_ops = 15.0;
+  double lookup_ops = 178.5;
+  double row_ops = 22.5;
   double iteration_us = 0.35;
   double block_us = 3.9;
   double row_cycles = 735.0;
-  double iteration_cycles = 40.0;
   double l1_kept = 0.35;
   double l2_kept = 0.65;
   double miss_sharpness = 5.0;
@@ -101,15 +103,19 @@ using VectorField = CoefficientField<VectorCoefficients>;
 inline constexpr std::array kVectorFields = {
     VectorField{"memory_share", &VectorCoefficients::memory_share, 0.4, 1.0,
                 "of the memory's peak; by technology"},
-    VectorField{"element_ops", &VectorCoefficients::element_ops, 1, 200, "lane instructions of an element"},
+    VectorField{"issue_share", &VectorCoefficients::issue_share, 0.1, 1,
+                "of a CU's issue slots, that kernels fill"},
+    VectorField{"access_ops", &VectorCoefficients::access_ops, 0.1, 20,
+                "instructions of loading or storing a number"},
+    VectorField{"convert_ops", &VectorCoefficients::convert_ops, 0, 20, "more of them for a 16-bit number"},
+    VectorField{"cast_ops", &VectorCoefficients::cast_ops, 0, 100,
+                "instructions of scaling and casting an element"},
     VectorField{"power_ops", &VectorCoefficients::power_ops, 1, 500, "the same of pow"},
     VectorField{"lookup_ops", &VectorCoefficients::lookup_ops, 1, 500, "the same of a row that is looked up"},
     VectorField{"row_ops", &VectorCoefficients::row_ops, 1, 200, "the same of a row kept in registers"},
     VectorField{"iteration_us", &VectorCoefficients::iteration_us, 0.02, 5, "us, of one loop of a row softmax"},
     VectorField{"block_us", &VectorCoefficients::block_us, 0.1, 50, "us, of a row softmax's reductions"},
     VectorField{"row_cycles", &VectorCoefficients::row_cycles, 10, 5000, "CU cycles of a normalised row"},
-    VectorField{"iteration_cycles", &VectorCoefficients::iteration_cycles, 1, 1000,
-                "the same of 512 elements of it"},
     VectorField{"l1_kept", &VectorCoefficients::l1_kept, 0.01, 1.5,
                 "of the LDS and L1, keeps rows between passes"},
     VectorField{"l2_kept", &VectorCoefficients::l2_kept, 0.01, 1.5,

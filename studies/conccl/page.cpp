@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "results/report/bar_axis.hpp"
 #include "results/report/curve_svg.hpp"
 #include "results/report/html.hpp"
 #include "results/report/style.hpp"
@@ -62,9 +63,10 @@ std::string figures_section(const StudyReport& report) {
 }  // namespace
 
 std::string study_page(const StudyPage& page) {
-  return page_begin(kTitle, std::string(kReportStyle) + kCurveStyle + kStudyPageStyle) + head(page) +
-         ladder_section(page.report) + curves_section(page.plots) + scenarios_section(page.scenarios) +
-         tornado_section(page.report) + figures_section(page.report) + kPageEnd;
+  return page_begin(kTitle, std::string(kReportStyle) + kCurveStyle + kBarStyle + kStudyPageStyle) +
+         head(page) + ladder_section(page.report) + curves_section(page.plots) +
+         scenarios_section(page.scenarios) + tornado_section(page.report) + figures_section(page.report) +
+         kPageEnd;
 }
 
 }  // namespace c3::studies

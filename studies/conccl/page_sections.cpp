@@ -7,58 +7,14 @@
 #include <optional>
 #include <span>
 
+#include "results/report/bar_axis.hpp"
 #include "results/report/html.hpp"
 #include "results/report/plot.hpp"
 
 namespace c3::inline studies {
 namespace {
 
-constexpr double kBarHeight = 26;  // pixels
 constexpr double kPercent = 100.0;
-
-/// Of all bars of a table.
-struct ValueAxis {
-  double low = 0.0, high = 1.0;
-
-  void hold(std::optional<double> value) {
-    if (!value) return;
-    low = std::min(low, *value);
-    high = std::max(high, *value);
-  }
-  double x(double value) const { return kPlotWidth * (value - low) / (high - low); }
-  std::string left(double value) const { return short_number(kPercent * x(value) / kPlotWidth); }
-  std::vector<double> ticks() const {
-    constexpr double kMost = 6;
-    double step = std::pow(10.0, std::floor(std::log10((high - low) / kMost)));
-    for (const double factor : {2.0, 2.5, 2.0}) {
-      if ((high - low) / step > kMost) step *= factor;
-    }
-    std::vector<double> values;
-    for (double value = std::ceil(low / step) * step; value <= high; value += step)
-      values.push_back(value);
-    return values;
-  }
-};
-
-std::string grid(const ValueAxis& axis) {
-  std::string path;
-  for (const double tick : axis.ticks())
-    path += fmt::format("M{} 0V{}", short_number(axis.x(tick)), short_number(kBarHeight));
-  return fmt::format(R"(<path class="grid" d="{}"/>)", path);
-}
-
-std::string tick_labels(const ValueAxis& axis) {
-  std::string labels;
-  for (const double tick : axis.ticks())
-    labels += fmt::format(R"(<span style="left:{}%">{}</span>)", axis.left(tick), short_number(tick));
-  return fmt::format(R"(<div class="ticks">{}</div>)", labels);
-}
-
-std::string bar(std::string_view css_class, double from, double to, double y, double height,
-                const ValueAxis& axis, std::string_view title) {
-  const auto [left, right] = std::minmax(from, to);
-  return rectangle(css_class, axis.x(left), y, axis.x(right) - axis.x(left), height, title);
-}
 
 std::string cell(std::string_view css_class, std::string_view text) {
   return fmt::format(R"(<td class="{}">{}</td>)", css_class, escaped(text));
@@ -73,20 +29,16 @@ const char* colour_of(const StudyStrategy& strategy) {
   return strategy.id.starts_with("base") ? "share base" : "share";
 }
 
-std::string ladder_bar(const Figure& figure, const StudyStrategy& strategy, const ValueAxis& axis) {
+std::string ladder_bar(const Figure& figure, const StudyStrategy& strategy, const BarAxis& axis) {
   constexpr double kMargin = 5, kTarget = 4;
   const double value = figure.simulated.value_or(0.0);
-  std::string svg = plot_begin(kBarHeight, strategy.label) + grid(axis);
+  std::string svg = plot_begin(kBarHeight, strategy.label) + bar_grid(axis);
   if (figure.of.gate != Gate::none && figure.of.low && figure.of.high)
-    svg += bar("target", *figure.of.low, *figure.of.high, kBarHeight - kTarget, kTarget, axis,
-               fmt::format("target: {:g} to {:g} %", *figure.of.low, *figure.of.high));
-  svg += bar(colour_of(strategy), 0, value, kMargin, kBarHeight - 2 * kMargin, axis,
-             fmt::format("{}: {:.1f} %", strategy.label, value));
-  if (figure.p5 && figure.p95)
-    svg += fmt::format("<path class=\"whisker\" d=\"M{0} {2}H{1}M{0} {3}V{4}M{1} {3}V{4}\"/>",
-                       short_number(axis.x(*figure.p5)), short_number(axis.x(*figure.p95)),
-                       short_number(kBarHeight / 2), short_number(kMargin + 3),
-                       short_number(kBarHeight - kMargin - 3));
+    svg += value_bar("target", *figure.of.low, *figure.of.high, kBarHeight - kTarget, kTarget, axis,
+                     fmt::format("target: {:g} to {:g} %", *figure.of.low, *figure.of.high));
+  svg += value_bar(colour_of(strategy), 0, value, kMargin, kBarHeight - 2 * kMargin, axis,
+                   fmt::format("{}: {:.1f} %", strategy.label, value));
+  if (figure.p5 && figure.p95) svg += whisker(axis, *figure.p5, *figure.p95);
   svg += vertical("zero", axis.x(0), kBarHeight, "") + kPlotEnd;
   if (figure.of.published)
     svg += fmt::format(R"(<b class="published mark" style="left:{}%" title="published: {:g} %">◆</b>)",
@@ -123,7 +75,7 @@ std::vector<LadderLine> ladder_lines(const StudyReport& report, std::string_view
 }
 
 std::string ladder_table(const std::vector<LadderLine>& lines) {
-  ValueAxis axis{.low = 0.0, .high = kPercent};
+  BarAxis axis{.low = 0.0, .high = kPercent};
   for (const auto& [strategy, line] : lines) {
     const Figure& figure = line->figure;
     for (const auto& value : {figure.simulated, figure.p5, figure.p95, figure.of.published})
@@ -145,7 +97,7 @@ std::string ladder_table(const std::vector<LadderLine>& lines) {
       "<th>here [%]</th><th>5-95 "
       "%</th><th>nominal</th><th>published</th><th>target</th><th></th></tr></thead>\n"
       "<tbody>\n{}</tbody></table></div>\n",
-      tick_labels(axis), rows);
+      bar_ticks(axis), rows);
 }
 
 /// A share in percent: the more the darker, a loss in another colour.
@@ -176,20 +128,20 @@ std::vector<Change> changes_of(const StudyLine& line) {
   return changes;
 }
 
-std::string change_bar(const Change& change, const ValueAxis& axis) {
+std::string change_bar(const Change& change, const BarAxis& axis) {
   constexpr double kMargin = 4, kHeight = (kBarHeight - 2 * kMargin) / 2;
-  return R"(<td class="bar">)" + plot_begin(kBarHeight, change.strategy) + grid(axis) +
-         bar("low", 0, change.low, kMargin, kHeight, axis,
-             fmt::format("{} at the low end: {:+.1f} points", change.strategy, change.low)) +
-         bar("high", 0, change.high, kMargin + kHeight, kHeight, axis,
-             fmt::format("{} at the high end: {:+.1f} points", change.strategy, change.high)) +
+  return R"(<td class="bar">)" + plot_begin(kBarHeight, change.strategy) + bar_grid(axis) +
+         value_bar("low", 0, change.low, kMargin, kHeight, axis,
+                   fmt::format("{} at the low end: {:+.1f} points", change.strategy, change.low)) +
+         value_bar("high", 0, change.high, kMargin + kHeight, kHeight, axis,
+                   fmt::format("{} at the high end: {:+.1f} points", change.strategy, change.high)) +
          vertical("zero", axis.x(0), kBarHeight, "") + kPlotEnd + "</td>";
 }
 
-std::string tornado_header(const std::vector<Change>& changes, const ValueAxis& axis, std::string_view value) {
+std::string tornado_header(const std::vector<Change>& changes, const BarAxis& axis, std::string_view value) {
   std::string cells = "<th></th>";
   for (const Change& change : changes)
-    cells += fmt::format(R"(<th class="bar"><b>{}</b>{}</th>)", escaped(change.strategy), tick_labels(axis));
+    cells += fmt::format(R"(<th class="bar"><b>{}</b>{}</th>)", escaped(change.strategy), bar_ticks(axis));
   return fmt::format("<tr>{}<th>{}</th></tr>", cells, escaped(value));
 }
 
@@ -252,7 +204,7 @@ std::string scenarios_section(const std::vector<ScenarioShares>& scenarios) {
 std::string tornado_section(const StudyReport& report) {
   const std::vector<const StudyLine*> lines = lines_of(report, "tornado");
   if (lines.empty()) return "";
-  ValueAxis axis{.low = 0.0, .high = 0.0};
+  BarAxis axis{.low = 0.0, .high = 0.0};
   for (const StudyLine* line : lines) {
     for (const Change& change : changes_of(*line)) {
       axis.hold(change.low);

@@ -15,8 +15,6 @@ header p { max-width: 110ch; }
 .legend i.target { height: 4px; width: 18px; vertical-align: 3px; }
 .low, .legend i.low { fill: var(--cache); --fill: var(--cache); }
 .high, .legend i.high { fill: var(--dispatch); --fill: var(--dispatch); }
-.whisker { fill: none; stroke: var(--text); stroke-width: 1.5; vector-effect: non-scaling-stroke; }
-.legend i.whisker { height: 0; border-top: 2px solid var(--text); vertical-align: 4px; }
 .published { color: var(--mark); fill: var(--mark); stroke: var(--back); stroke-width: 1; }
 b.published { stroke: none; font-weight: normal; }
 .mark { position: absolute; top: 2px; transform: translateX(-50%); font-size: 16px; line-height: 22px;

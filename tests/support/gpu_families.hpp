@@ -31,10 +31,10 @@ inline FamilySpec blackwell() {
           .tuned_as = TunedGpu::blackwell};
 }
 inline FamilySpec cdna2() {
-  return {.name = "cdna2", .gemm_order = GemmOrder::columns, .tuned_as = TunedGpu::mi250x};
+  return {.name = "cdna2", .gemm_order = GemmOrder::columns, .issue_lanes = 64, .tuned_as = TunedGpu::mi250x};
 }
 inline FamilySpec cdna3() {
-  return {.name = "cdna3", .gemm_order = GemmOrder::columns, .tuned_as = TunedGpu::mi300x};
+  return {.name = "cdna3", .gemm_order = GemmOrder::columns, .issue_lanes = 64, .tuned_as = TunedGpu::mi300x};
 }
 
 }  // namespace c3::test

@@ -88,7 +88,7 @@ TEST_CASE("classes of vector operators are softmax, layer norm and all others") 
 TEST_CASE("the study's fits keep what the shipped table does not have from a fit") {
   const std::vector<std::string> held = study_fit("vector").hold;
   const auto holds = [&](const char* key) { return std::ranges::find(held, key) != held.end(); };
-  CHECK(holds("element_ops"));                 // assumed
+  CHECK(holds("cast_ops"));                    // assumed
   CHECK_FALSE(holds("memory_share_default"));  // derived
 }
 

@@ -1,16 +1,13 @@
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
 
 #include "engine/observer.hpp"
-#include "workloads/analysis/periodic_power.hpp"
-#include "workloads/analysis/shorter_steps.hpp"
-#include "workloads/execute/run.hpp"
 #include "workloads/execute/step_breakdown.hpp"
 #include "workloads/explain/critical_path.hpp"
+#include "workloads/explain/recorded_part.hpp"
 
 namespace c3::inline workloads {
 namespace {
@@ -99,13 +96,9 @@ class PathRecorder final : public Observer {
 }  // namespace
 
 CriticalPath critical_path(const Experiment& experiment, const Strategy& strategy, const CuChoice& cus) {
-  std::optional<Experiment> part;
-  if (may_be_shortened(experiment)) part = abridged(experiment);
-  const Experiment& recorded = part ? *part : experiment;
+  const Experiment recorded = recorded_part(experiment);
   PathRecorder recorder(recorded.program);
-  RunSetup setup{.cus = cus, .observer = &recorder};
-  setup.power = periodic_start(recorded, strategy, setup);
-  run_once(recorded, strategy, setup);
+  record(recorded, strategy, cus, recorder);
   return critical_path(recorder.nodes());
 }
 

@@ -97,7 +97,7 @@ void EagerTape::power_backward(TensorShape tensor) {
 void EagerTape::activate(Activation activation, TensorShape tensor) {
   if (activation == Activation::relu) return vector(VectorOp::relu, tensor);
   if (activation == Activation::gelu_tanh && !options_.fused) return gelu_tanh(tensor);
-  vector(VectorOp::gelu, tensor);  // silu reads and writes as much
+  vector(activation == Activation::silu ? VectorOp::silu : VectorOp::gelu, tensor);
 }
 
 // 0.5 x (1 + tanh(c (x + d x^3))); x is used thrice, so its gradient is a sum of three.

@@ -43,7 +43,8 @@ enum class Role : std::uint8_t {
   norm,
   compress,     ///< projections to the latent vectors of queries, and of keys and values
   latent_norm,  ///< of these
-  expand,       ///< projections from these to heads
+  expand,       ///< projection from that of queries to heads
+  expand_kv,    ///< the same of keys and values
   output_norm,  ///< of what the block makes
   bias,         ///< of relative positions
   qkv,          ///< projections to queries, keys and values
@@ -83,6 +84,7 @@ constexpr auto enum_names(Role) {
                                         {"compress", Role::compress},
                                         {"latent_norm", Role::latent_norm},
                                         {"expand", Role::expand},
+                                        {"expand_kv", Role::expand_kv},
                                         {"output_norm", Role::output_norm},
                                         {"bias", Role::bias},
                                         {"qkv", Role::qkv},

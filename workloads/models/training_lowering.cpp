@@ -4,6 +4,15 @@
 #include <utility>
 
 namespace c3::inline workloads {
+namespace {
+
+// gelu-tanh issues nearly as many instructions as gelu.
+VectorOp operator_of(Activation function) {
+  if (function == Activation::relu) return VectorOp::relu;
+  return function == Activation::silu ? VectorOp::silu : VectorOp::gelu;
+}
+
+}  // namespace
 
 void TrainingLowering::write_part(const ModelPart& part) {
   const auto* const norm = std::get_if<parts::Norm>(&part.kind);
@@ -124,7 +133,12 @@ void TrainingLowering::dropout(const parts::Dropout& part) {
 }
 
 void TrainingLowering::norm(const parts::Norm& part) {
-  norm_of_rows(part.formula, past_blocks(part.width), kept_for_next(norm_output(part.width)));
+  norm_of_rows(part.formula, past_blocks(part.width), kept_of_norm(part.width));
+}
+
+Bytes TrainingLowering::kept_of_norm(std::int64_t width) const {
+  const bool is_gathered = next_part() == nullptr || next_part()->id.role != Role::compress;
+  return kept_for_next(is_gathered ? norm_output(width) : size(past_blocks(width)));
 }
 
 void TrainingLowering::norm_of_rows(Norm formula, TensorShape tensor, Bytes kept) {
@@ -165,7 +179,13 @@ Bytes TrainingLowering::kept_as_layer_input(Bytes of_input, Bytes of_output) con
 // What feeds the next part's backward pass is kept as it is. What shared experts make is added to what others
 // make; so are gradients of their tokens.
 void TrainingLowering::projection(const parts::Projection& part) {
+  const TokenBatch all = batch_;
+  if (part_is(Role::compress)) {  // of the tokens that run past the blocks here
+    batch_.sequences = 1;
+    batch_.length = batch_.between;
+  }
   projections(part);
+  batch_ = all;
   if (part_is({BlockId::shared_experts, Role::down})) forward(VectorOp::add, past_blocks(part.outputs.front()));
   if (part_is({BlockId::shared_experts, Role::gate_up})) backward(VectorOp::add, past_blocks(part.inputs));
 }
@@ -173,7 +193,9 @@ void TrainingLowering::projection(const parts::Projection& part) {
 void TrainingLowering::projections(const parts::Projection& part) {
   product_is_frozen_ = part.is_frozen;
   const bool is_cast_before = std::exchange(input_is_cast_, false);
-  if (casts() && is_of_layer() && !is_cast_before) cast_input(tokens_of(part.inputs), !part.is_frozen);
+  const bool is_gathered = part_is(Role::expand) || part_is(Role::expand_kv);
+  if (casts() && is_of_layer() && !is_cast_before)
+    cast_input(is_gathered ? past_blocks(part.inputs) : tokens_of(part.inputs), !part.is_frozen);
   const ModelPart* const next = next_but_adapter();
   casts_gradient_ =
       casts() && is_of_layer() && next != nullptr && std::holds_alternative<parts::Residual>(next->kind);
@@ -237,10 +259,9 @@ void TrainingLowering::residual(const parts::Residual& part) {
   if (framework_.dropout) backward(VectorOp::mul_scalar, tensor);
 }
 
-// silu and gelu read and write alike.
 void TrainingLowering::activation(const parts::Activation& part) {
   const TensorShape wide = tokens_of(part.width);
-  const VectorOp function = part.function == Activation::relu ? VectorOp::relu : VectorOp::gelu;
+  const VectorOp function = operator_of(part.function);
   if (quantizes_activations()) keep_quantized(tokens_of(part.is_gated ? 2 * part.width : part.width));
   if (part.is_gated) return gated(function, wide);
   forward(function, wide, kept_for_next(size(wide)));

@@ -47,6 +47,9 @@ class TrainingLowering : public Lowering {
   /// Bytes of a norm's output, as they are kept for the product after it.
   virtual Bytes norm_output(std::int64_t width) const { return size({batch_.tokens(), width}); }
 
+  /// The same, where that product keeps no cast of it; of the tokens that run past the blocks where they are
+  /// not gathered for it.
+  Bytes kept_of_norm(std::int64_t width) const;
   /// Of what feeds the part behind this one, \p bytes that stay for that: none where it is a product that keeps
   /// its cast input.
   Bytes kept_for_next(Bytes bytes) const;

@@ -60,7 +60,7 @@ std::vector<ModelPart> TransformerParts::block(BlockId block, std::vector<ModelP
   return inner;
 }
 
-// What the products before a norm make is kept by that.
+// What the products before a norm make is kept by that. A norm stands before the projection that reads it.
 std::vector<ModelPart> TransformerParts::latent_attention() const {
   constexpr BlockId kBlock = BlockId::self_attention;
   const LatentDimensions& latent = *model_.latent;
@@ -76,11 +76,11 @@ std::vector<ModelPart> TransformerParts::latent_attention() const {
   std::vector<ModelPart> inner;
   if (rank > 0) inner.push_back(projection(Role::compress, model_.hidden, rank));
   inner.push_back(projection(Role::compress, model_.hidden, latent.kv_rank + latent.rotated_dim));
-  if (rank > 0) inner.push_back(latent_norm(rank));
   inner.push_back(latent_norm(latent.kv_rank));
+  if (rank > 0) inner.push_back(latent_norm(rank));
   inner.push_back(projection(Role::expand, rank > 0 ? rank : model_.hidden, model_.attention_width()));
   inner.push_back(
-      projection(Role::expand, latent.kv_rank, model_.heads * (latent.plain_dim + latent.value_dim)));
+      projection(Role::expand_kv, latent.kv_rank, model_.heads * (latent.plain_dim + latent.value_dim)));
   inner.push_back(
       {{kBlock, Role::rope},
        parts::LatentRotation{model_.heads, latent.plain_dim, latent.rotated_dim, latent.value_dim}});

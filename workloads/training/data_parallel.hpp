@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "gpu/kernels/operator.hpp"
 #include "gpu/kernels/vector/vector_shape.hpp"
 #include "workloads/training/step_program.hpp"
 
@@ -58,6 +59,10 @@ class DataParallel {
   virtual void before_backward(std::size_t /*unit*/) {}
   /// Its backward kernels have been launched.
   virtual void after_backward(std::size_t unit) = 0;
+  /// Kernels of \p unit's experts, or of their tokens on their way, are next in \p pass; told of every one.
+  virtual void before_experts(std::size_t /*unit*/, Pass /*pass*/) {}
+  /// The last of them has been launched.
+  virtual void after_experts(std::size_t /*unit*/, Pass /*pass*/) {}
   /// A micro-batch's backward pass through \p chunk of the stage begins. \p first, \p last: of the step's.
   virtual void begin_micro_batch(int chunk, bool first, bool last) {
     chunk_ = chunk;

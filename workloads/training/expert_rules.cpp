@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "workloads/training/expert_grid.hpp"
 #include "workloads/training/stage_layers.hpp"
 
 namespace c3::inline workloads {
@@ -44,6 +45,30 @@ Broken rule_of_tensor_parallel(const TrainingSetup& setup) {
   return std::nullopt;
 }
 
+/// Of experts that have other replicas than all else.
+Broken rule_of_sharding(const TrainingSetup& setup, int ranks) {
+  const bool is_full = setup.sharding == Sharding::parameters;
+  if (is_full && setup.framework.flat_parameters)
+    return BrokenRule{"sharding",
+                      "fsdp with expert_parallel > 1 requires a framework without flat_parameters, which "
+                      "would gather experts with all else"};
+  if (is_full && setup.graphs == StepGraphs::layers)
+    return BrokenRule{"graphs",
+                      "cannot be \"layers\" with sharding = \"fsdp\" and expert_parallel > 1: experts are "
+                      "gathered within a layer"};
+  if (setup.sharding == Sharding::none || setup.shard_group == 0) return std::nullopt;
+  const int replicas = ranks / (setup.tensor_parallel * setup.pipeline.stages * setup.shard_group);
+  const int alike = ExpertGrid(setup, ranks).data();
+  const int least = is_full ? 1 : 2;
+  if (replicas > 1 && (alike % replicas != 0 || alike / replicas < least))
+    return BrokenRule{
+        "shard_group",
+        fmt::format("makes {} replicas, so that the {} ranks that have the same experts must be a "
+                    "multiple of {}",
+                    replicas, alike, replicas * least)};
+  return std::nullopt;
+}
+
 /// As Megatron-Core's overlap_moe_expert_parallel_comm.
 Broken rule_of_turns(const TrainingSetup& setup) {
   const auto refuse = [](std::string what) { return BrokenRule{"micro_batch_overlap", std::move(what)}; };
@@ -59,6 +84,8 @@ Broken rule_of_turns(const TrainingSetup& setup) {
                     name_of(pipeline.schedule)));
   if (setup.recompute == Recompute::full)
     return refuse("cannot be combined with recompute = \"full\", which sends tokens again");
+  if (setup.sharding == Sharding::parameters)
+    return refuse("requires sharding = \"ddp\", \"zero1\" or \"zero2\" (it is \"fsdp\")");
   if (setup.graphs == StepGraphs::layers)
     return refuse("cannot be combined with graphs = \"layers\": layers of two passes run in turns");
   if (setup.experts.shared_overlap)
@@ -69,8 +96,10 @@ Broken rule_of_turns(const TrainingSetup& setup) {
 }  // namespace
 
 std::optional<BrokenRule> broken_expert_rule(const TrainingSetup& setup, int ranks) {
-  if (setup.model.latent && setup.tensor_parallel > 1)
-    return BrokenRule{"tensor_parallel", "of a model with latent attention must be 1"};
+  if (setup.model.latent && setup.tensor_parallel > 1 && !setup.sequence_parallel)
+    return BrokenRule{"tensor_parallel",
+                      "with latent attention requires sequence_parallel = true, so that each rank makes its "
+                      "tokens' latent vectors"};
   if (!setup.model.experts) {
     if (setup.experts != ExpertSetup{})
       return BrokenRule{"expert_parallel", "and other keys of experts require a model with experts"};
@@ -78,10 +107,8 @@ std::optional<BrokenRule> broken_expert_rule(const TrainingSetup& setup, int ran
   }
   if (auto broken = rule_of_grid(setup, ranks)) return broken;
   if (auto broken = rule_of_tensor_parallel(setup)) return broken;
-  if (setup.sharding == Sharding::parameters && setup.has_expert_grid())
-    return BrokenRule{"sharding",
-                      "fsdp cannot be combined with expert_parallel > 1 or another "
-                      "expert_tensor_parallel than tensor_parallel"};
+  if (setup.has_expert_grid())
+    if (auto broken = rule_of_sharding(setup, ranks)) return broken;
   if (setup.experts.routing != Routing::balanced && setup.experts.ranks == 1)
     return BrokenRule{"routing", fmt::format("\"{}\" requires expert_parallel > 1 (it is 1)",
                                              name_of(setup.experts.routing))};

@@ -8,12 +8,14 @@
 namespace c3::inline workloads {
 
 FullyShardedParameters::FullyShardedParameters(const TrainingSetup& setup, std::vector<ParameterUnit> units,
-                                               DataParallelGroup group, StepProgram& program)
+                                               DataParallelGroup group, StepProgram& program,
+                                               std::shared_ptr<ShardedInFlight> in_flight)
     : DataParallel(setup, std::move(units), group, program),
       gathers_(program.stream("all_gather")),
       reductions_(program.stream("reduce_scatter")),
       replicas_(group.replicas > 1 ? program.stream("replicas") : reductions_),
       state_(units_.size()),
+      in_flight_(std::move(in_flight)),
       has_gradient_shard_(units_.size()) {}
 
 void FullyShardedParameters::begin_step() { hold_states(); }
@@ -25,7 +27,7 @@ bool FullyShardedParameters::stays(std::size_t unit) const {
 
 void FullyShardedParameters::wait_for_room() {
   release_freed();
-  const auto room = std::exchange(room_, std::nullopt);
+  const auto room = std::exchange(in_flight_->room, std::nullopt);
   if (!room) return;
   if (setup_.framework.gathers_wait_on_host) program_.host_wait(*room);
   program_.wait(gathers_, *room);
@@ -48,7 +50,8 @@ void FullyShardedParameters::gather(std::size_t unit) {
     if (shard(unit) > 0) program_.kernel(gathers_, name + " cast", cast_of_shard(unit));
   }
   follow(gathers_);
-  program_.collective(gathers_, name + " all_gather", call(CollectiveKind::all_gather, bytes));
+  if (group_.size > 1)
+    program_.collective(gathers_, name + " all_gather", call(CollectiveKind::all_gather, bytes));
   release(narrow_shard);
   state_[unit].gathered = program_.record(gathers_, name + " gathered");
   last_collective_ = {gathers_, *state_[unit].gathered};
@@ -75,9 +78,9 @@ void FullyShardedParameters::release(std::optional<Tensor>& tensor) {
 
 // Whatever is gathered into them from now on waits until they have been read.
 void FullyShardedParameters::release_buffers(int but) {
-  for (; copied_out_.size() > static_cast<std::size_t>(but); copied_out_.pop_front()) {
-    program_.memory().release(copied_out_.front().buffer);
-    room_ = copied_out_.front().done;
+  for (; in_flight_->copied_out.size() > static_cast<std::size_t>(but); in_flight_->copied_out.pop_front()) {
+    program_.memory().release(in_flight_->copied_out.front().buffer);
+    in_flight_->room = in_flight_->copied_out.front().done;
   }
 }
 
@@ -92,7 +95,7 @@ void FullyShardedParameters::release_freed() {
     const bool is_due = framework.gathers_wait_on_host ? freed_.size() >= kInFlight
                                                        : program_.launched(compute_) - oldest.launched >= queue;
     if (!is_due) return;
-    if (framework.gathers_wait_on_host) room_ = oldest.done;
+    if (framework.gathers_wait_on_host) in_flight_->room = oldest.done;
     program_.memory().release(oldest.buffer);
     freed_.pop_front();
   }
@@ -112,7 +115,7 @@ void FullyShardedParameters::copy_out(std::size_t unit, int buffers) {
   const double numbers = as_gathered(unit, units_[unit].parameters) / element_size(setup_.dtype);
   program_.kernel(compute_, name + " copy out",
                   flat(VectorOp::copy, static_cast<std::int64_t>(numbers), setup_.dtype));
-  copied_out_.push_back({program_.record(compute_, name + " copied out"), *state_[unit].buffer});
+  in_flight_->copied_out.push_back({program_.record(compute_, name + " copied out"), *state_[unit].buffer});
   state_[unit].buffer.reset();
   release_buffers(buffers);
 }
@@ -136,13 +139,21 @@ void FullyShardedParameters::after_forward(std::size_t unit) {
 }
 
 void FullyShardedParameters::before_backward(std::size_t unit) {
-  gather(unit);
-  copy_out(unit, 0);
-  release_buffers(0);
+  unshard_backward(unit);
   for (std::size_t ahead = 1; ahead <= static_cast<std::size_t>(setup_.framework.prefetch); ++ahead) {
     if (unit > ahead) gather(unit - ahead);
   }
-  if (units_[unit].parameters == 0) return;
+  hold_gradients(unit);
+}
+
+void FullyShardedParameters::unshard_backward(std::size_t unit) {
+  gather(unit);
+  copy_out(unit, 0);
+  release_buffers(0);
+}
+
+void FullyShardedParameters::hold_gradients(std::size_t unit) {
+  if (units_[unit].parameters == 0 || state_[unit].gradients) return;
   state_[unit].gradients = program_.memory().allocate(compute_, MemoryClass::gradients, "of layers",
                                                       of_parameters(units_[unit].parameters));
 }
@@ -155,19 +166,21 @@ void FullyShardedParameters::after_backward(std::size_t unit) {
   std::vector<Tensor> inputs = is_flat() ? flat_inputs(unit) : copied_inputs(unit);
   if (unit > 0) reshard(unit);
   follow(reductions_);
-  program_.collective(reductions_, name + " reduce_scatter", call(CollectiveKind::reduce_scatter, bytes));
+  if (group_.size > 1)
+    program_.collective(reductions_, name + " reduce_scatter", call(CollectiveKind::reduce_scatter, bytes));
   if (is_flat())
     for (const Tensor input : inputs)
       program_.memory().let_go(input);
   if (!has_replicas()) keep_shard(reductions_, unit);
-  reduction_ = Reduction{program_.record(reductions_, name + " reduced"), std::move(inputs)};
-  last_collective_ = {reductions_, reduction_->done};
+  in_flight_->reduction =
+      ShardedInFlight::Reduction{program_.record(reductions_, name + " reduced"), std::move(inputs)};
+  last_collective_ = {reductions_, in_flight_->reduction->done};
   if (has_replicas()) sum_shards(unit);
 }
 
 void FullyShardedParameters::sum_shards(std::size_t unit) {
   const std::string& name = units_[unit].name;
-  program_.wait(replicas_, reduction_->done);
+  program_.wait(replicas_, in_flight_->reduction->done);
   program_.collective(replicas_, name + " all_reduce", sum_over_replicas(shard(unit)));
   keep_shard(replicas_, unit);
   shards_summed_ = program_.record(replicas_, name + " summed");
@@ -201,11 +214,11 @@ std::vector<FullyShardedParameters::Tensor> FullyShardedParameters::copied_input
 }
 
 void FullyShardedParameters::finish_reduction(bool waits) {
-  if (!reduction_) return;
-  if (waits) program_.wait(compute_, reduction_->done);
-  for (const Tensor input : reduction_->inputs)
+  if (!in_flight_->reduction) return;
+  if (waits) program_.wait(compute_, in_flight_->reduction->done);
+  for (const Tensor input : in_flight_->reduction->inputs)
     program_.memory().release(input);
-  reduction_.reset();
+  in_flight_->reduction.reset();
 }
 
 void FullyShardedParameters::end_backward() {

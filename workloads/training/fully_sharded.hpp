@@ -2,6 +2,7 @@
 /// Parameters that are gathered for as long as their unit runs (FSDP, ZeRO-3).
 
 #include <deque>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,6 +11,26 @@
 #include "workloads/training/data_parallel.hpp"
 
 namespace c3::inline workloads {
+
+/// What the units of one model have in flight together, whatever ranks each is divided among (PyTorch:
+/// FSDPCommContext).
+struct ShardedInFlight {
+  using Tensor = MemoryLedger::Tensor;
+  /// A buffer that has been read when an event has passed.
+  struct ReadBuffer {
+    EventId done = 0;
+    Tensor buffer = 0;
+    std::size_t launched = 0;  ///< operations of the compute stream, until then
+  };
+  struct Reduction {
+    EventId done = 0;
+    std::vector<Tensor> inputs = {};
+  };
+
+  std::deque<ReadBuffer> copied_out = {};   ///< of units that are being copied out
+  std::optional<EventId> room = {};         ///< event for which the next gather waits
+  std::optional<Reduction> reduction = {};  ///< the last one
+};
 
 /// As PyTorch's fully_shard does it. Forward, the gather of a unit may run when the unit before the one before
 /// it has been copied out of its buffer (Framework::prefetch = 1; with 2 there is one buffer more); backward,
@@ -31,13 +52,20 @@ namespace c3::inline workloads {
 /// Wrong when: gradients are reduced only once for several micro-batches.
 class FullyShardedParameters final : public DataParallel {
  public:
+  /// \param in_flight which several may share
   FullyShardedParameters(const TrainingSetup& setup, std::vector<ParameterUnit> units, DataParallelGroup group,
-                         StepProgram& program);
+                         StepProgram& program, std::shared_ptr<ShardedInFlight> in_flight);
 
   void begin_step() override;
+  /// Launches the gather of \p unit, unless it is gathered or on its way.
+  void gather(std::size_t unit);
   void before_forward(std::size_t unit) override;
   void after_forward(std::size_t unit) override;
   void before_backward(std::size_t unit) override;
+  /// Has \p unit's parameters for its backward pass, and gathers no other unit ahead.
+  void unshard_backward(std::size_t unit);
+  /// Has room for \p unit's gradients.
+  void hold_gradients(std::size_t unit);
   void after_backward(std::size_t unit) override;
   void end_backward() override;
   std::int64_t updated(std::size_t unit) const override { return shard(unit); }
@@ -50,21 +78,11 @@ class FullyShardedParameters final : public DataParallel {
     std::optional<Tensor> parameters = {};  ///< while it can run
     std::optional<Tensor> gradients = {};   ///< of this rank's own tokens
   };
-  /// A buffer that has been read when an event has passed.
-  struct ReadBuffer {
-    EventId done = 0;
-    Tensor buffer = 0;
-    std::size_t launched = 0;  ///< operations of the compute stream, until then
-  };
-  struct Reduction {
-    EventId done = 0;
-    std::vector<Tensor> inputs = {};
-  };
+  using ReadBuffer = ShardedInFlight::ReadBuffer;
 
   std::int64_t padded(std::size_t unit) const { return shard(unit) * group_.size; }
   bool is_flat() const { return setup_.framework.flat_parameters; }
   bool stays(std::size_t unit) const;
-  void gather(std::size_t unit);
   VectorShape cast_of_shard(std::size_t unit) const;
   void wait_for_room();
   void follow(StepProgram::Stream stream);
@@ -82,12 +100,10 @@ class FullyShardedParameters final : public DataParallel {
 
   StepProgram::Stream gathers_, reductions_, replicas_;
   std::vector<Unit> state_;
-  std::deque<ReadBuffer> copied_out_;  ///< of units that are being copied out
-  std::deque<ReadBuffer> freed_;       ///< of flat parameters that are no longer needed
-  std::optional<EventId> room_;        ///< event for which the next gather waits
+  std::shared_ptr<ShardedInFlight> in_flight_;
+  std::deque<ReadBuffer> freed_;  ///< of flat parameters that are no longer needed
   std::vector<bool> has_gradient_shard_;
   std::optional<std::pair<StepProgram::Stream, EventId>> last_collective_;  ///< and the event after it
-  std::optional<Reduction> reduction_;                                      ///< in flight
   std::optional<EventId> shards_summed_;  ///< after the last sum over replicas
 };
 

@@ -17,9 +17,10 @@ struct StepBlock : BlockKernels {
   int parameter_tensors = 0;            ///< that these are in
   std::int64_t product_parameters = 0;  ///< of those, weights whose gradients are products
   int product_tensors = 0;
-  std::int64_t cast_parameters = 0;  ///< of those, what products in the recipe's type multiply with
-  FrozenParameters frozen = {};      ///< beside them
-  ParameterUnit experts = {};        ///< of those, experts' that have a grid of their own
+  std::int64_t cast_parameters = 0;   ///< of those, what products in the recipe's type multiply with
+  FrozenParameters frozen = {};       ///< beside them
+  std::int64_t whole_parameters = 0;  ///< of those that are trained, tensor-parallel ranks have them all
+  ParameterUnit experts = {};         ///< of those, experts' that have a grid of their own
 };
 
 /// Collectives are not in them.

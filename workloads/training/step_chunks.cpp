@@ -59,7 +59,9 @@ void StepComposer::begin_forward(const PipelineTask& task) {
 
 void StepComposer::begin_forward_layer(const PipelineTask& task, std::int64_t layer) {
   program_.host_work(program_.costs().layer_forward);
-  data_parallel_->before_forward(unit_of(task.chunk, layer));
+  turn_.unit = unit_of(task.chunk, layer);
+  turn_.pass = Pass::forward;
+  data_parallel_->before_forward(turn_.unit);
   if (turn_.exchange) turn_.exchange->begin_layer(chunk_of(task).first + layer);
   begin_layer_graph();
 }
@@ -125,7 +127,9 @@ void StepComposer::backward_head(const PipelineTask& task) {
 
 void StepComposer::begin_backward_layer(const PipelineTask& task, std::int64_t layer) {
   program_.host_work(program_.costs().layer_backward);
-  data_parallel_->before_backward(unit_of(task.chunk, layer));
+  turn_.unit = unit_of(task.chunk, layer);
+  turn_.pass = Pass::backward;
+  data_parallel_->before_backward(turn_.unit);
   if (turn_.exchange) turn_.exchange->begin_layer(chunk_of(task).first + layer);
   await_reloaded(layer_state(task, layer));
   reload(task, layer - 1);

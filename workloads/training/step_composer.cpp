@@ -188,7 +188,7 @@ void StepComposer::run_part(std::span<const PartKernel> kernels, Pass pass, Keep
                             bool makes_weights) {
   const PartId part = kernels.front().part;
   const PartCollectives collectives = collectives_of(setup_, part, pass);
-  if (turn_.exchange) turn_.exchange->before(part);
+  before_experts(part);
   if (pass == Pass::forward) sync_attention(part);
   holds_outputs_ = pass == Pass::forward && (part.block == BlockId::head || part.block == BlockId::loss);
   const int chunks = chunks_of(part, pass, collectives);
@@ -228,7 +228,20 @@ void StepComposer::run_part(std::span<const PartKernel> kernels, Pass pass, Keep
   end_part();
   if (collectives.reduces && !in_ring) end_reduction(part, copies_sums(part, chunks));
   if (part.block == BlockId::loss && pass == Pass::forward) loss_sums();
+  after_experts(part, pass);
+}
+
+void StepComposer::before_experts(PartId part) {
+  if (part.block == BlockId::experts) data_parallel_->before_experts(turn_.unit, turn_.pass);
+  if (turn_.exchange) turn_.exchange->before(part);
+}
+
+// What is computed again in a backward pass leaves experts' weights for that.
+void StepComposer::after_experts(PartId part, Pass pass) {
   if (turn_.exchange) turn_.exchange->after(part, pass);
+  const Role last = pass == Pass::forward ? Role::combine : Role::dispatch;
+  if (pass == turn_.pass && part == PartId{BlockId::experts, last})
+    data_parallel_->after_experts(turn_.unit, pass);
 }
 
 void StepComposer::sync_attention(PartId part) {

@@ -85,6 +85,8 @@ class StepComposer {
     std::string micro_batch = {};      ///< "micro-batch 3, ", or nothing where there is one
     std::vector<Tensor> outputs = {};  ///< that nobody keeps, in use for now
     std::unique_ptr<ExpertExchange> exchange = nullptr;
+    std::size_t unit = 0;  ///< of parameters, of the layer that runs
+    Pass pass = Pass::forward;
   };
   /// Of which kernels outputs are kept, and which run.
   enum class Keeping {
@@ -138,6 +140,7 @@ class StepComposer {
   void weights_pass(const PipelineTask& task);
   void gradients_done(std::size_t unit);
   void sum_embedding();
+  void sum_whole_weights();
   void sum_opposite();
   void sum_with(const std::string& what, CommunicatorId over, int offset, std::int64_t count);
   std::vector<ParameterUnit> units_of_stage() const;
@@ -219,6 +222,8 @@ class StepComposer {
   CollectiveCall tensor_call(CollectiveKind kind, Bytes bytes) const;
   Bytes hidden_bytes() const;  ///< of all tokens of a micro-batch
   void sync_attention(PartId part);
+  void before_experts(PartId part);
+  void after_experts(PartId part, Pass pass);
   Bytes summed_bytes(PartId part) const;  ///< over tensor-parallel ranks, of a micro-batch
   Bytes stream_bytes() const;             ///< of what runs past the blocks on one rank
   void begin(const std::string& what, HostPass pass);

@@ -85,13 +85,16 @@ std::unique_ptr<DataParallel> StepComposer::data_parallelism() {
   if (!setup_.has_expert_grid())
     return make_data_parallel(setup_, units_, chunk_units(), data_parallel_group(), program_);
   const ExpertGrid experts(setup_, grid_.ranks());
+  const DataParallelGroup group = data_parallel_group();
+  const int size = experts.data() / group.replicas;
   const ExpertReplicas replicas{.units = expert_units(),
-                                .group = {.size = experts.data(),
+                                .group = {.size = size,
                                           .stride = experts.data_groups().stride,
-                                          .is_all = experts.data() == experts.ranks(),
+                                          .is_all = size == experts.ranks(),
                                           .stage = stage_.number,
+                                          .replicas = group.replicas,
                                           .streams = "expert_"}};
-  return make_data_parallel(setup_, units_, chunk_units(), data_parallel_group(), replicas, program_);
+  return make_data_parallel(setup_, units_, chunk_units(), group, replicas, program_);
 }
 
 DataParallelGroup StepComposer::data_parallel_group() const {
@@ -155,6 +158,7 @@ StepStageFacts StepComposer::compose() {
   make_deferred_gradients();
   if (setup_.pipeline.stages > 1) data_parallel_->end_backward();  // the stage before waits for no reduction
   messages_.end();
+  sum_whole_weights();
   if (stage_.sums_embedding && setup_.lora.rank == 0) sum_embedding();
   if (schedule_.path == ChunkPath::both) sum_opposite();
   turn_.micro_batch.clear();

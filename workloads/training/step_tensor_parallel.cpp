@@ -32,11 +32,12 @@ Bytes StepComposer::gathered_bytes(std::span<const PartKernel> kernels, Pass pas
                          const auto* const gemm = kernel.op.as<GemmShape>();
                          return gemm != nullptr && gemm->dtype == *precision.recipe->dtype;
                        });
-  if (!is_cast) return hidden_bytes();
+  const std::int64_t width = exchanged_width(setup_.model, kernels.front().part);
+  const auto numbers = static_cast<double>(setup_.tokens() * width);
+  if (!is_cast) return element_size(setup_.dtype) * numbers;
   const RecipeEntry& recipe = *precision.recipe.operator->();
   const bool both = pass == Pass::backward && recipe.scales_by_direction && precision.weight_gradients;
   const TensorCasts& casts = pass == Pass::forward ? recipe.inputs : recipe.gradients;
-  const auto numbers = static_cast<double>(setup_.tokens() * setup_.model.hidden);
   return Bytes{bytes_of_number(both ? casts.both : casts.rows) * numbers};
 }
 
@@ -80,14 +81,16 @@ Exchange StepComposer::passed_on(Bytes bytes, int places) const {
 // product of each block. What comes before gradients of weights is in bulk.
 bool StepComposer::runs_in_ring(PartId part, Pass pass, const PartCollectives& collectives) const {
   if (setup_.tensor_overlap != TensorOverlap::ring) return false;
+  if (is_of_latent(setup_.model, part)) return false;
   const bool is_of_layer = part.block == BlockId::self_attention || part.block == BlockId::feed_forward;
   return is_of_layer && (collectives.gathers || (collectives.reduces && pass == Pass::forward));
 }
 
 // PyTorch finds sums that follow one product (torch/_inductor/fx_passes/micro_pipeline_tp.py): not those of
-// several products' gradients, which are added first.
+// several products' gradients, which are added first. Latent vectors are too small to be worth cutting.
 int StepComposer::chunks_of(PartId part, Pass pass, const PartCollectives& collectives) const {
   if (!collectives.gathers && !collectives.reduces) return 1;
+  if (is_of_latent(setup_.model, part)) return 1;
   const bool is_ring = setup_.tensor_overlap == TensorOverlap::ring;
   if (is_ring && !runs_in_ring(part, pass, collectives)) return 1;
   const bool has_several = setup_.framework.separate_projections && part.role != Role::logits;
@@ -107,7 +110,7 @@ StepProgram::Stream StepComposer::stream_of_sums(PartId part, bool copies) {
 // The head has the tokens whose words it predicts.
 Bytes StepComposer::summed_bytes(PartId part) const {
   const std::int64_t tokens = part.block == BlockId::head ? setup_.predicted_tokens() : setup_.tokens();
-  return element_size(setup_.dtype) * static_cast<double>(tokens * setup_.model.hidden);
+  return element_size(setup_.dtype) * static_cast<double>(tokens * exchanged_width(setup_.model, part));
 }
 
 void StepComposer::reduce_tokens(PartId part, int chunks, bool copies) {
@@ -128,6 +131,32 @@ void StepComposer::end_reduction(PartId part, bool copied) {
   const double read_and_written = numbers * (1.0 + 1.0 / setup_.tensor_parallel);
   program_.kernel(compute_, name_of(part) + " sum",
                   flat(VectorOp::add, static_cast<std::int64_t>(read_and_written / 3.0), setup_.dtype));
+}
+
+// Each rank has gradients of its own tokens. Megatron-Core's finalize_model_grads
+// (megatron/core/distributed/finalize_model_grads.py) puts all of them into one buffer, sums it, and puts them
+// back. Wrong when: FSDP sums them layer by layer.
+void StepComposer::sum_whole_weights() {
+  if (setup_.tensor_parallel == 1) return;
+  std::int64_t count = 0;
+  for (const StageChunk& chunk : stage_.chunks)
+    for (std::int64_t layer = chunk.first; layer < chunk.first + chunk.layers; ++layer)
+      count += blocks_.layer(layer).whole_parameters;
+  if (count == 0) return;
+  begin("gradients of whole weights", HostPass::backward);
+  const DType dtype = setup_.framework.gradient_dtype;
+  const Bytes bytes = element_size(dtype) * static_cast<double>(count);
+  const Tensor buffer =
+      program_.memory().allocate(compute_, MemoryClass::communication, "gradients of whole weights", bytes);
+  const auto stream = program_.stream("tensor");
+  program_.kernel(compute_, "whole weights, copy in", flat(VectorOp::copy, count, dtype));
+  program_.order(compute_, stream, "whole weights ready");
+  program_.collective(
+      stream, "whole weights all_reduce",
+      grid_.along(GridAxis::tensor, {.kind = CollectiveKind::all_reduce, .bytes = bytes, .dtype = dtype}));
+  program_.order(stream, compute_, "whole weights summed");
+  program_.kernel(compute_, "whole weights, copy out", flat(VectorOp::copy, count, dtype));
+  program_.memory().release(buffer);
 }
 
 // Of words that other ranks have: the largest logit, the sum of exponentials, the logit of the right word.

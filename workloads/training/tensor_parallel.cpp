@@ -24,6 +24,7 @@ class Share {
   }
   void operator()(parts::HeadNorm& part) const { divide_heads(part); }
   void operator()(parts::Rotation& part) const { divide_heads(part); }
+  void operator()(parts::LatentRotation& part) const { part.heads /= ranks_; }
   void operator()(parts::Attention& part) const { divide_heads(part); }
   void operator()(parts::Activation& part) const {
     if (part_.block != BlockId::head) part.width /= ranks_;
@@ -51,7 +52,28 @@ class Share {
 }  // namespace
 
 bool splits_outputs(PartId part) {
-  return part.role == Role::qkv || part.role == Role::gate_up || part.role == Role::logits;
+  return part.role == Role::qkv || part.role == Role::expand || part.role == Role::expand_kv ||
+         part.role == Role::gate_up || part.role == Role::logits;
+}
+
+bool is_of_latent(const ModelDimensions& model, PartId part) {
+  return model.latent && part.block == BlockId::self_attention &&
+         (part.role == Role::expand || part.role == Role::expand_kv || part.role == Role::rope);
+}
+
+std::int64_t exchanged_width(const ModelDimensions& model, PartId part) {
+  if (!is_of_latent(model, part)) return model.hidden;
+  const LatentDimensions& latent = *model.latent;
+  if (part.role == Role::rope) return latent.rotated_dim;
+  if (part.role == Role::expand_kv) return latent.kv_rank;
+  return latent.query_rank > 0 ? latent.query_rank : model.hidden;
+}
+
+std::int64_t whole_parameters(std::span<const ModelPart> parts) {
+  std::int64_t sum = 0;
+  for (const ModelPart& part : parts)
+    if (part.id.role == Role::compress || part.id.role == Role::router) sum += parameters(part);
+  return sum;
 }
 
 std::vector<ModelPart> share_of_experts(std::span<const ModelPart> parts, int ranks, int sharers) {
@@ -76,10 +98,11 @@ PartCollectives collectives_of(const TrainingSetup& setup, PartId part, Pass pas
   if (setup.tensor_parallel == 1 || part.block == BlockId::experts) return {};
   const bool split = setup.sequence_parallel;
   const bool is_embedding = part == PartId{BlockId::embedding};
+  const bool needs_all = splits_outputs(part) || is_of_latent(setup.model, part);
   if (pass == Pass::forward)
-    return {.gathers = split && splits_outputs(part), .reduces = splits_inputs(part) || is_embedding};
+    return {.gathers = split && needs_all, .reduces = splits_inputs(part) || is_embedding};
   return {.gathers = split && (splits_inputs(part) || is_embedding),
-          .reduces = splits_outputs(part),
+          .reduces = needs_all,
           .gathers_input = split && splits_outputs(part) && setup.framework.kernels->gathers_again};
 }
 

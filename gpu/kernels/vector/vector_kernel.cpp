@@ -1,5 +1,4 @@
 #include "gpu/kernels/vector/vector_kernel.hpp"
-#include "gpu/kernels/vector/vector_shape.hpp"
 
 #include <fmt/format.h>
 
@@ -9,6 +8,8 @@
 
 #include "engine/errors.hpp"
 #include "gpu/kernels/checks.hpp"
+#include "gpu/kernels/vector/vector_instructions.hpp"
+#include "gpu/kernels/vector/vector_shape.hpp"
 
 namespace c3::inline gpu {
 namespace {
@@ -21,9 +22,12 @@ constexpr double kRegistersPerThread = 32 * 4;      // bytes
 // Of the kernels that quantise, which were measured on the device in graphs: 1.35 us for the smallest tensors
 // less two latencies of HBM (quantize_fp8_h100_sxm.csv, ai-dynamo/aiconfigurator commit 095f58a5).
 constexpr Seconds kGraphLaunch = 0.25_us;
-// How sharply the slower of arithmetic and memory decides: streams hide everything, row kernels have phases.
+// How sharply the slower of arithmetic and memory decides: streams hide everything, row kernels have phases,
+// and an optimizer's few work groups load, compute and store by turns (four times of fused AdamW on H100 and
+// H200 are the sum of both; studies/one_gpu/instructions.csv).
 constexpr double kStreamOverlap = 8.0;
 constexpr double kRowOverlap = 4.0;
+constexpr double kOptimizerOverlap = 1.0;
 
 double ceil_ratio(double a, double b) { return std::ceil(a / b); }
 
@@ -77,32 +81,23 @@ struct Work {
   double element = 4;  ///< bytes
   double reads = 0;    ///< tensors of `elements`
   double writes = 0;
-  double ops = 0;  ///< lane instructions of an element
+  double instructions = 0;  ///< of an element
 };
 
-double ops_of(VectorOp op, const VectorCoefficients& coefficients) {
-  if (op == VectorOp::pow || op == VectorOp::pow_scalar) return coefficients.power_ops;
-  // Each of two copies is scaled and cast by itself.
-  const bool casts_twice = op >= VectorOp::quantize_both && op <= VectorOp::quantize_nv_both;
-  if (casts_twice) return 2.0 * coefficients.element_ops;
-  return op == VectorOp::embedding ? coefficients.lookup_ops : coefficients.element_ops;
-}
-
-Work work_of(const VectorShape& shape, const VectorCoefficients& coefficients) {
+Work work_of(const VectorShape& shape, const VectorCoefficients& coefficients, double passes = 1.0) {
   const TensorCounts tensors = tensors_of(shape);
   Work work;
   work.elements = static_cast<double>(shape.rows) * static_cast<double>(shape.cols);
   work.element = element_size(shape.dtype).value;
   work.reads = tensors.reads;
   work.writes = tensors.writes;
-  for (const VectorOp op : shape.chain)
-    work.ops += ops_of(op, coefficients);
+  work.instructions = instructions_of(shape, coefficients, passes);
   return work;
 }
 
-/// Lane instructions a second of one CU.
-double lanes_per_second(const GpuSpec& gpu) {
-  return matrix_rate(gpu, DType::fp32).peak.value / (2.0 * gpu.compute.cus());
+/// That a CU takes to issue what \p elements need.
+Seconds issue_time(const Work& work, double elements, const GpuSpec& gpu) {
+  return Seconds{elements * work.instructions / instructions_per_second(gpu)};
 }
 
 WorkGroupNeeds threads(double count) {
@@ -116,7 +111,7 @@ void finish(KernelDescription& kernel, const Work& work, const VectorTraffic::Lo
   kernel.clock = gpu.compute.boost_clock;
   kernel.output = Bytes{work.writes * work.elements * work.element / work_groups};
   kernel.outstanding = Bytes{kThreads * kBytesPerThread};
-  kernel.flops = Flops{work.ops * work.elements / work_groups};
+  kernel.flops = Flops{work.instructions * work.elements / work_groups};
   kernel.peak = matrix_rate(gpu, DType::fp32).peak;
   kernel.useful_flops = Flops{work.elements};
   kernel.compulsory = loads.tensors;
@@ -141,8 +136,8 @@ void describe_stream(KernelDescription& kernel, const VectorShape& shape, const 
   const double in_work_group = kThreads * kBytesPerThread / work.element;
   kernel.work_groups = static_cast<std::int64_t>(ceil_ratio(work.elements, in_work_group));
   kernel.needs = threads(kThreads);
-  kernel.compute_time = Seconds{in_work_group * work.ops / lanes_per_second(gpu)};
-  kernel.overlap = kStreamOverlap;
+  kernel.compute_time = issue_time(work, in_work_group, gpu);
+  kernel.overlap = is_optimizer(shape.chain.first()) ? kOptimizerOverlap : kStreamOverlap;
   finish(kernel, work, loads_of(work, kernel.work_groups, gpu), gpu);
 }
 
@@ -170,14 +165,14 @@ void describe_short_softmax(KernelDescription& kernel, const VectorShape& shape,
   const double rows = kThreads / kWave * (padded <= 128 ? 2 : 1) * std::max(1.0, kWave / padded);
   kernel.work_groups = static_cast<std::int64_t>(ceil_ratio(static_cast<double>(shape.rows), rows));
   kernel.needs = threads(kThreads);
-  kernel.compute_time = Seconds{rows * padded * gpu.kernels.vector.row_ops / lanes_per_second(gpu)};
+  kernel.compute_time = Seconds{rows * padded * gpu.kernels.vector.row_ops / instructions_per_second(gpu)};
   finish(kernel, work, loads_of(work, kernel.work_groups, gpu), gpu);
 }
 
 /// A work group a row, \p passes over it in all.
-void describe_rows(KernelDescription& kernel, const VectorShape& shape, const GpuSpec& gpu, double block,
+Work describe_rows(KernelDescription& kernel, const VectorShape& shape, const GpuSpec& gpu, double block,
                    double passes) {
-  const Work work = work_of(shape, gpu.kernels.vector);
+  const Work work = work_of(shape, gpu.kernels.vector, passes);
   kernel.work_groups = shape.rows;
   kernel.needs = threads(block);
   VectorTraffic::Loads loads = loads_of(work, kernel.work_groups, gpu);
@@ -187,6 +182,7 @@ void describe_rows(KernelDescription& kernel, const VectorShape& shape, const Gp
   loads.l1 = gpu.compute.lds_per_cu * l1_kept;
   loads.work_groups_per_cu = work_groups_per_cu(gpu.compute, kernel.needs, kernel.name);
   finish(kernel, work, loads, gpu);
+  return work;
 }
 
 /// Maximum, sum and result: three passes, each a loop of vector loads with a rest of single ones.
@@ -195,7 +191,8 @@ void describe_long_softmax(KernelDescription& kernel, const VectorShape& shape, 
   const double block = shape.cols <= 2048 ? 256 : 512;
   const double in_vector = kBytesPerThread / element_size(shape.dtype).value;
   constexpr double kPasses = 3;
-  describe_rows(kernel, shape, gpu, block, kPasses);
+  const Work work = describe_rows(kernel, shape, gpu, block, kPasses);
+  kernel.compute_time = issue_time(work, cols, gpu);
   const double vectors = std::floor(cols / (in_vector * block));
   const double singles =
       ceil_ratio(cols - vectors * in_vector * block, block) + (std::fmod(cols, in_vector) != 0.0 ? 1.0 : 0.0);
@@ -206,12 +203,11 @@ void describe_long_softmax(KernelDescription& kernel, const VectorShape& shape, 
 
 void describe_norm(KernelDescription& kernel, const VectorShape& shape, const GpuSpec& gpu) {
   constexpr double kPasses = 2;
-  describe_rows(kernel, shape, gpu, kThreads, kPasses);
+  const Work work = describe_rows(kernel, shape, gpu, kThreads, kPasses);
   const double in_iteration = kThreads * kBytesPerThread / element_size(shape.dtype).value;
-  const VectorCoefficients& coefficients = gpu.kernels.vector;
-  const double cycles = coefficients.row_cycles + coefficients.iteration_cycles *
-                                                      ceil_ratio(static_cast<double>(shape.cols), in_iteration);
-  kernel.compute_time = Seconds{cycles / gpu.compute.boost_clock.value};
+  const double iterations = ceil_ratio(static_cast<double>(shape.cols), in_iteration);
+  const Seconds row{gpu.kernels.vector.row_cycles / gpu.compute.boost_clock.value};
+  kernel.compute_time = row + issue_time(work, iterations * in_iteration, gpu);
 }
 
 }  // namespace

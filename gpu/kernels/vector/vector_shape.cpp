@@ -22,6 +22,8 @@ std::optional<VectorOp> vector_op(std::string_view name) {
   return found == kVectorOps.end() ? std::nullopt : std::optional(found->op);
 }
 
+bool is_optimizer(VectorOp op) { return op == VectorOp::adam || op == VectorOp::sgd; }
+
 Bytes scale_bytes(const VectorShape& shape) {
   const ScaledBlock& block = traits(shape.chain.first()).block;
   if (block.rows == 0) return Bytes{};
@@ -47,8 +49,7 @@ TensorCounts of_optimizer(const VectorShape& shape) {
 TensorCounts tensors_of(const VectorShape& shape) {
   const bool forward = shape.pass == Pass::forward;
   const VectorOp first = shape.chain.first();
-  const bool is_optimizer = first == VectorOp::adam || first == VectorOp::sgd;
-  if (is_optimizer && shape.dtype != DType::fp32) return of_optimizer(shape);
+  if (is_optimizer(first) && shape.dtype != DType::fp32) return of_optimizer(shape);
   TensorCounts tensors;
   for (const VectorOp& op : shape.chain) {
     const VectorOpTraits& of = traits(op);

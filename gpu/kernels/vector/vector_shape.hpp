@@ -28,6 +28,7 @@ enum class VectorOp : std::uint8_t {
   // one tensor in, one out
   relu,
   gelu,
+  silu,
   tanh,
   exp,
   copy,
@@ -98,6 +99,7 @@ inline constexpr std::array kVectorOps = {
     VectorOpTraits{VectorOp::pow_scalar, "powu", 1, 1, 2, 1, 1, 0},
     VectorOpTraits{VectorOp::relu, "relu", 1, 1, 2, 1, 1, 0},
     VectorOpTraits{VectorOp::gelu, "gelu", 1, 1, 2, 1, 1, 0},
+    VectorOpTraits{VectorOp::silu, "silu", 1, 1, 2, 1, 1, 0},
     VectorOpTraits{VectorOp::tanh, "tanh", 1, 1, 2, 1, 1, 0},
     VectorOpTraits{VectorOp::exp, "exp", 1, 1, 2, 1, 1, 0},
     VectorOpTraits{VectorOp::copy, "copy", 1, 1, 1, 1, 0, 0},
@@ -133,6 +135,7 @@ inline constexpr std::array kVectorOps = {
 const VectorOpTraits& traits(VectorOp op);
 std::string_view name_of(VectorOp op);
 std::optional<VectorOp> vector_op(std::string_view name);
+bool is_optimizer(VectorOp op);
 
 /// Elementwise operators that one kernel applies one after another, each to the result of the one before.
 class VectorChain {

@@ -26,7 +26,7 @@ void Compiled::norm(const parts::Norm& part) {
   if (!std::exchange(is_after_sum_, false)) return TrainingLowering::norm(part);
   const TensorShape tensor = past_blocks(part.width);
   fused_norm(part.formula, tensor, {tensor.rows, 2 * tensor.cols}, {tensor.rows, tensor.cols * 4 / 3},
-             kept_for_next(norm_output(part.width)));
+             kept_of_norm(part.width));
 }
 
 // The norm's backward kernel adds the gradients.

@@ -125,7 +125,7 @@ constexpr std::array kElementwise{
     ElementwiseName{VectorOp::pow, "aten::pow"},    ElementwiseName{VectorOp::mul_scalar, "aten::mul"},
     ElementwiseName{VectorOp::relu, "aten::relu"},  ElementwiseName{VectorOp::gelu, "aten::gelu"},
     ElementwiseName{VectorOp::tanh, "aten::tanh"},  ElementwiseName{VectorOp::exp, "aten::exp"},
-    ElementwiseName{VectorOp::copy, "aten::copy_"},
+    ElementwiseName{VectorOp::copy, "aten::copy_"}, ElementwiseName{VectorOp::silu, "aten::silu"},
 };
 
 /// Softmax and norms, forward and backward.

@@ -39,7 +39,7 @@ constexpr std::array kElementwise{
     ElementwiseRule{"gelu", 0, 1, VectorOp::gelu},
     ElementwiseRule{"tanh", 0, 1, VectorOp::tanh},
     ElementwiseRule{"sigmoid", 0, 1, VectorOp::exp},
-    ElementwiseRule{"silu", 0, 1, VectorOp::gelu},
+    ElementwiseRule{"silu", 0, 1, VectorOp::silu},
     ElementwiseRule{"exp", 0, 1, VectorOp::exp},
     ElementwiseRule{"rsqrt", 0, 1},
     ElementwiseRule{"neg", 0, 1},
