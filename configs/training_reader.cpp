@@ -207,13 +207,19 @@ void check_model(Section& section, const TrainingSetup& setup) {
                                                 model.layers, setup.recompute_every));
 }
 
-void check_model(Section& model, const ModelDimensions& dimensions) {
+void check_model(Section& model, const TrainingSetup& setup) {
+  const ModelDimensions& dimensions = setup.model;
   if (dimensions.vocabulary == 0)
     model.refuse("vocabulary", "is missing; a training step requires it for the embedding and the logits");
   if (dimensions.structure == Structure::encoder_decoder)
     model.refuse("structure", "encoder-decoder models are not supported in training steps");
   if (dimensions.relative_buckets > 0)
     model.refuse("relative_buckets", "relative position biases are not supported in training steps");
+  if (dimensions.position_keys && setup.framework.attention != AttentionCode::products)
+    model.refuse("position_keys", fmt::format("requires framework.attention = \"products\" (it is \"{}\")",
+                                              name_of(setup.framework.attention)));
+  if (dimensions.position_keys && (setup.tensor_parallel > 1 || setup.context.ranks > 1))
+    model.refuse("position_keys", "requires tensor_parallel = 1 and context_parallel = 1");
 }
 
 LoraSetup read_lora(Section& training, const TrainingSetup& setup) {
@@ -335,7 +341,7 @@ TrainingSetup read_training(Section& root, const Sampling& sampling, const Clust
                    "\"pim\" requires arithmetic units in memory (gpu.pim_units, which is 0)");
   read_global_batch(section, setup, ranks);
   section.finish();
-  check_model(model, setup.model);
+  check_model(model, setup);
   check_model(section, setup);
   if (const auto broken = broken_context_rule(setup)) section.refuse(broken->key, broken->what);
   if (const auto broken = broken_pipeline_rule(setup, ranks)) section.refuse(broken->key, broken->what);

@@ -51,6 +51,9 @@ inline constexpr auto kModelFields = std::to_array<Field<ModelDimensions>>({
         .optional(),
     plain_flag<&ModelDimensions::attention_sinks>("attention_sinks", "whether each head has a learned sink")
         .optional(),
+    plain_flag<&ModelDimensions::position_keys>("position_keys",
+                                                "whether relative positions have keys, as in XLNet")
+        .optional(),
     plain_flag<&ModelDimensions::output_norm>("output_norm", "whether blocks' outputs have norms of their own")
         .optional(),
 });

@@ -109,6 +109,9 @@ TEST_CASE("the backward pass of a language model has twice the GEMM flops of the
 TEST_CASE("presets have as many weights as their sources say") {
   CHECK(parameters(transformer(load_model("bert-large"))) ==
         335'141'888 - (1024 * 1024 + 1024));  // transformers' BertModel, pooler off
+  // transformers' XLNetModel, without the vector of masked tokens.
+  CHECK(parameters(transformer(load_model("xlnet-base"))) == 116'718'336 - 768);
+  CHECK(parameters(transformer(load_model("xlnet-large"))) == 360'268'800 - 1024);
   CHECK(parameters(transformer(load_model("gpt2-large"))) == 774'030'080);  // "774M", transformers' GPT2Model
   CHECK(parameters(transformer(load_model("opt-1.3b"))) == 1'315'758'080);  // "1.3b", transformers' OPTModel
   CHECK(static_cast<double>(parameters(transformer(load_model("gpt3-2.7b")))) == near(2.65e9, 0.01));  // "2.7B"

@@ -118,6 +118,7 @@ struct ModelDimensions {
   std::optional<ExpertDimensions> experts = std::nullopt;
   std::optional<LatentDimensions> latent = std::nullopt;
   bool attention_sinks = false;  ///< a weight of each head to which a query may attend instead of a key
+  bool position_keys = false;    ///< of relative positions, beside those of tokens (arXiv 1901.02860, XLNet)
   bool output_norm = false;      ///< of what a block makes, before it is added to what runs past it
 
   /// Of queries and keys.

@@ -30,7 +30,10 @@ struct Weights {
     return sum / adapter.ranks;
   }
   std::int64_t operator()(const parts::Attention& attention) const {
-    return attention.has_sinks ? attention.heads : 0;
+    constexpr std::int64_t kBiases = 3, kSegments = 2;  // of width
+    const std::int64_t of_positions =
+        attention.position_inputs > 0 ? attention.position_inputs + kBiases + kSegments : 0;
+    return (attention.has_sinks ? attention.heads : 0) + of_positions * attention.heads * attention.head_dim;
   }
   std::int64_t operator()(const parts::Router& router) const {
     return router.experts * (router.width + (router.has_bias ? 1 : 0));

@@ -214,6 +214,9 @@ struct Attention {
   bool is_biased = false;      ///< by relative positions
   std::int64_t value_dim = 0;  ///< of a head's values; 0: head_dim
   bool has_sinks = false;      ///< a weight of each head
+  /// From which keys of relative positions are made, without a bias; queries are biased towards keys of tokens,
+  /// of positions and of segments. 0: there are none.
+  std::int64_t position_inputs = 0;
 };
 
 struct Activation {

@@ -81,6 +81,7 @@ void TrainingLowering::rotate(TensorShape tensor, Bytes kept) {
 
 void TrainingLowering::attention(const parts::Attention& part) {
   if (part.is_biased) refuse();
+  if (part.position_inputs > 0 && framework_.attention != AttentionCode::products) refuse();
   if (framework_.attention == AttentionCode::products) return scores_and_values(part);
   if (batch_.context.ranks > 1) return context_attention(part);
   if (quantizes_attention()) return quantized_attention(part);
@@ -141,6 +142,40 @@ void TrainingLowering::batched_product(const GemmShape& gemm) {
     push_backward(gradient).launches = launches_of_attention();
 }
 
+// HuggingFace transformers 4.36, models/xlnet/modeling_xlnet.py, XLNetRelativeAttention: keys of 2 x length
+// relative positions, made for each sequence; three copies of the queries, each with a bias of its own; a
+// product with positions, of whose columns each row takes its own; one with both segments, which a product with
+// who is in which spreads over the keys; two sums. Positions are not learned, so that their keys' gradient ends
+// at the weights.
+void TrainingLowering::position_scores(const parts::Attention& part, TensorShape scores) {
+  constexpr std::int64_t kSegments = 2;
+  constexpr int kBiases = 3;
+  const std::int64_t batch = batch_.sequences * part.heads;
+  const std::int64_t length = batch_.length;
+  const TensorShape queries = tokens_of(part.heads * part.head_dim);
+  const TensorShape weights{queries.cols, part.position_inputs};
+  const GemmShape keys{
+      .m = 2 * queries.rows, .n = queries.cols, .k = part.position_inputs, .dtype = batch_.dtype};
+  forward(keys, 2.0 * size(queries));
+  push_backward(c3::backward(keys)[1]).gradient = size(weights);
+  for (int bias = 0; bias < kBiases; ++bias) {
+    forward(VectorOp::add_scalar, queries, size(queries));
+    backward(VectorOp::reduce, {queries.cols, queries.rows}).gradient = size({queries.cols, 1});
+    if (bias > 0) backward(VectorOp::add, queries);
+  }
+  batched_product({.m = length, .n = 2 * length, .k = part.head_dim, .dtype = batch_.dtype, .batch = batch});
+  forward(VectorOp::copy, scores);
+  backward(VectorOp::copy, scores);
+  batched_product({.m = length, .n = kSegments, .k = part.head_dim, .dtype = batch_.dtype, .batch = batch});
+  batched_product({.m = part.heads,
+                   .n = length,
+                   .k = kSegments,
+                   .dtype = batch_.dtype,
+                   .batch = batch_.sequences * length});
+  for (int sum = 0; sum < 2; ++sum)
+    forward(VectorOp::add, scores);
+}
+
 void TrainingLowering::scores_and_values(const parts::Attention& part) {
   const std::int64_t batch = batch_.sequences * part.heads;
   const std::int64_t length = batch_.length;
@@ -149,6 +184,7 @@ void TrainingLowering::scores_and_values(const parts::Attention& part) {
   const TensorShape scores{batch * length, length};
   begin(Role::scores);
   batched_product({.m = length, .n = length, .k = part.head_dim, .dtype = batch_.dtype, .batch = batch});
+  if (part.position_inputs > 0) position_scores(part, scores);
   begin(Role::softmax);
   backward(VectorOp::softmax, scores, Pass::backward).launches = launches_of_attention();
   before_softmax(scores);

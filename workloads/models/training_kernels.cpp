@@ -27,7 +27,9 @@ struct Tensors {
     const int weights = separate_projections ? static_cast<int>(part.outputs.size()) : 1;
     return (part.is_tied ? 0 : weights) + (part.has_bias ? weights : 0);
   }
-  int operator()(const parts::Attention& part) const { return part.has_sinks ? 1 : 0; }
+  int operator()(const parts::Attention& part) const {
+    return (part.has_sinks ? 1 : 0) + (part.position_inputs > 0 ? 5 : 0);
+  }
   int operator()(const parts::Classes& /*part*/) const { return 4; }
   int operator()(const parts::Router& part) const { return part.has_bias ? 2 : 1; }
   int operator()(const parts::Experts& part) const {

@@ -145,6 +145,8 @@ class TrainingLowering : public Lowering {
   void context_attention(const parts::Attention& part);
   void scores_and_values(const parts::Attention& part);
   void batched_product(const GemmShape& gemm);
+  /// Scores of \p part by positions and segments, added to those by tokens.
+  void position_scores(const parts::Attention& part, TensorShape scores);
   /// That one of attention's products or softmaxes costs the host.
   int launches_of_attention() const {
     return framework_.sequences_apart ? static_cast<int>(batch_.sequences) : 1;

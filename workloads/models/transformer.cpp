@@ -29,7 +29,9 @@ class TransformerParts {
   ModelPart classes() const {
     return {{BlockId::head, Role::classes}, parts::Classes{.width = model_.hidden, .classes = 2}};
   }
-  bool is_rotated() const { return model_.positions == 0 && model_.relative_buckets == 0; }
+  bool is_rotated() const {
+    return model_.positions == 0 && model_.relative_buckets == 0 && !model_.position_keys;
+  }
 
   const ModelDimensions& model_;
 };
@@ -39,7 +41,7 @@ std::vector<ModelPart> TransformerParts::start(bool is_second) const {
   for (const std::int64_t rows : {model_.positions, model_.token_types})
     if (rows > 0) embedding.rows.push_back(rows);
   std::vector<ModelPart> parts = {{{BlockId::embedding}, embedding}};
-  if (model_.norm_after)
+  if (model_.norm_after && !model_.position_keys)
     parts.push_back({{BlockId::embedding, Role::norm},
                      parts::Norm{.formula = model_.norm, .width = model_.hidden, .is_of_sum = false}});
   parts.push_back({{BlockId::embedding, Role::dropout}, parts::Dropout{model_.hidden}});
@@ -102,7 +104,7 @@ std::vector<ModelPart> TransformerParts::attention(BlockId at, bool is_causal) c
   std::vector<ModelPart> inner = {{{at, Role::qkv},
                                    parts::Projection{.inputs = model_.hidden,
                                                      .outputs = {width, kv_width, kv_width},
-                                                     .has_bias = model_.biases,
+                                                     .has_bias = model_.biases && !model_.position_keys,
                                                      .is_crossed = is_crossed,
                                                      .output_is_kept = !rotates}}};
   if (model_.head_norm)
@@ -116,9 +118,12 @@ std::vector<ModelPart> TransformerParts::attention(BlockId at, bool is_causal) c
                                     .head_dim = model_.head_dim(),
                                     .is_causal = is_causal,
                                     .is_biased = model_.relative_buckets > 0,
-                                    .has_sinks = model_.attention_sinks}});
-  inner.push_back({{at, Role::out},
-                   parts::Projection{.inputs = width, .outputs = {model_.hidden}, .has_bias = model_.biases}});
+                                    .has_sinks = model_.attention_sinks,
+                                    .position_inputs = model_.position_keys ? model_.hidden : 0}});
+  inner.push_back(
+      {{at, Role::out},
+       parts::Projection{
+           .inputs = width, .outputs = {model_.hidden}, .has_bias = model_.biases && !model_.position_keys}});
   return block(at, std::move(inner));
 }
 
