@@ -207,7 +207,7 @@ void check_model(Section& section, const TrainingSetup& setup) {
                                                 model.layers, setup.recompute_every));
 }
 
-void check_model(Section& model, const TrainingSetup& setup) {
+void check_dimensions(Section& model, const TrainingSetup& setup) {
   const ModelDimensions& dimensions = setup.model;
   if (dimensions.vocabulary == 0)
     model.refuse("vocabulary", "is missing; a training step requires it for the embedding and the logits");
@@ -341,7 +341,7 @@ TrainingSetup read_training(Section& root, const Sampling& sampling, const Clust
                    "\"pim\" requires arithmetic units in memory (gpu.pim_units, which is 0)");
   read_global_batch(section, setup, ranks);
   section.finish();
-  check_model(model, setup);
+  check_dimensions(model, setup);
   check_model(section, setup);
   if (const auto broken = broken_context_rule(setup)) section.refuse(broken->key, broken->what);
   if (const auto broken = broken_pipeline_rule(setup, ranks)) section.refuse(broken->key, broken->what);

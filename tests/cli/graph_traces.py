@@ -21,28 +21,29 @@ def tensor_list(number, *dims):
     return [value], [shape], f"GenericList[{kind}]"
 
 
-def execution_trace(rank=None):
-    """Two products and an all-reduce of 4 KiB."""
+def execution_trace(rank=None, splits=None):
+    """Two products and an all-reduce of 4 KiB, or an all-to-all of 4 rows of 4 KiB in all whose splits are (in, out)."""
+    name, (ins, outs) = ("all_to_allv", splits) if splits else ("allreduce", ((), ()))
+    lists = [(list(rows), [[] for _ in rows], f"GenericList[{','.join('Int' for _ in rows)}]") for rows in (ins, outs)]
     nodes = [node(1, "[pytorch|profiler|execution_trace|process]", 1), node(2, "[pytorch|profiler|execution_trace|thread]", 1),
              node(3, "aten::linear", 2, [tensor(20, 8, 16), tensor(22, 32, 16)]),
              node(4, "aten::addmm", 3, [tensor(20, 8, 16), tensor(22, 32, 16), (1, [], "Int")]),
              node(5, "record_param_comms", 2, [tensor_list(24, 4, 256), (7, [], "Int"), (["0", "default_pg"], [[], []], "Tuple[String,String]"),
-                                               (rank or 0, [], "Int"), ("allreduce", [], "String"), ([], [], "GenericList[]"),
-                                               ([], [], "GenericList[]"), (0, [], "Int"), (1, [], "Int"), (2, [], "Int")]),
+                                               (rank or 0, [], "Int"), (name, [], "String"), *lists, (0, [], "Int"), (1, [], "Int"), (2, [], "Int")]),
              node(6, "record_param_comms", 2, [(7, [], "Int"), (["", ""], [[], []], "Tuple[String,String]"), (1, [], "Int"),
                                                ("wait", [], "String"), ([], [], "GenericList[]"), ([], [], "GenericList[]"), (-1, [], "Int"),
                                                (-1, [], "Int"), (1, [], "Int")])]
     return {"schema": "1.0.1", "pid": 100, "nodes": nodes}
 
 
-def kineto(rank, record_ids=False):
-    """The same operators, without shapes, each of 20 us, and the kernels of the product and the all-reduce."""
+def kineto(rank, record_ids=False, collective="ncclDevKernel_AllReduce_Sum_f32_RING_LL"):
+    """The same operators, without shapes, each of 20 us, and the kernels of the product and the collective."""
     events = []
     for start, number, name in ((0, 3, "aten::linear"), (5, 4, "aten::addmm"), (100, 5, "record_param_comms")):
         arguments = {"External id": number} | ({"Record function id": number} if record_ids else {})
         events.append({"ph": "X", "cat": "cpu_op", "name": name, "pid": 100 + rank, "tid": 100, "ts": start, "dur": 30 - start % 10 * 2,
                        "args": arguments})
-    for start, stream, name in ((10, 7, "ampere_gemm"), (110, 20, "ncclDevKernel_AllReduce_Sum_f32_RING_LL")):
+    for start, stream, name in ((10, 7, "ampere_gemm"), (110, 20, collective)):
         events += [{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 100 + rank, "tid": 100, "ts": start, "dur": 5,
                     "args": {"correlation": start}},
                    {"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": stream, "ts": start + 10, "dur": 50,

@@ -7,6 +7,8 @@ import json
 import tarfile
 import unittest
 
+import h5py
+
 from command import ScratchTest, c3sim
 from graph_traces import chakra, chakra_node, chakra_step, execution_trace, kineto, message, node, varint
 
@@ -57,6 +59,23 @@ class Graphs(ScratchTest):
         self.assertEqual((report["collectives"]["specified"], report["collectives"]["matched_by_sequence"]), (2, 1))
         self.assertEqual(report["collectives"]["alike"][0]["bytes"], 4096)
         self.assertIn("execution traces joined with the Kineto trace of their rank\n", c3sim("import", ".", folder=self.folder).stdout)
+
+    def test_splits_of_execution_traces_become_what_each_pair_of_ranks_moves(self):
+        # Rows of 1 KiB: rank 0 keeps 1 and sends 3, rank 1 sends 2 and keeps 2.
+        splits = {0: ([1, 3], [1, 2]), 1: ([2, 2], [3, 2])}
+        for rank, its in splits.items():
+            self.write(f"kineto_{rank}.json", kineto(rank, collective="ncclDevKernel_SendRecv"))
+            self.write(f"et_{rank}.json", execution_trace(rank, its) | {"pid": 100 + rank})
+        rows = {row["splits"]: row["bytes"] for row in self.report(".")["collectives"]["alike"]}
+        self.assertEqual(rows, {"[1, 3] > [1, 2]": 4096, "[2, 2] > [3, 2]": 4096})
+        done = c3sim("import", ".", "-o", "replay", "--system", "a100-sxm-80gb-8", folder=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with h5py.File(self.folder / "replay/program.h5") as file:
+            self.assertEqual(list(file["sends/bytes"]), [1024, 3072, 2048, 2048])
+        self.write("et_1.json", execution_trace(1, ([2, 2], [2, 2])) | {"pid": 101})
+        done = c3sim("import", ".", "-o", "other", "--system", "a100-sxm-80gb-8", folder=self.folder)
+        self.assertEqual(done.returncode, 74, done.stderr)
+        self.assertIn("rank 1 receives 2048 B of rank 0 in an all-to-all, which sends it 3072 B", done.stderr)
 
     def test_they_are_joined_by_record_function_id_where_both_have_it(self):
         self.write("kineto.json", kineto(0, record_ids=True))
