@@ -51,13 +51,17 @@ std::string waterfall_table(const Explanation& explanation) {
   std::string text =
       table.text() +
       "counterfactual: simulated again with the cause made impossible, one cause after another and "
-      "in the reverse order; the part is the mean of both\n"
+      "in the reverse order, interference first in both; the part is the mean of both\n"
       "interval union: of the run in which every cause is impossible; a negative part is a gain\n" +
       fmt::format("orders differ by {} {} in all ({} of what lies above the peak)\n",
                   times.text(fall.interaction()), times.unit(),
                   share_text(fall.interaction() / (fall.time - fall.at_peak)));
   if (fall.at_peak <= Seconds{})
     text += "no kernel with a shape has products: what is reached of the peak is not known\n";
+  if (const auto& its = explanation.interference)
+    text += fmt::format(
+        "interference: kernels run {} {} longer, exposed communication and waiting take {} {} more\n",
+        times.text(its->kernels), times.unit(), times.text(its->beside), times.unit());
   for (const CommunicationSplit& its : explanation.communication)
     text += fmt::format("{}: {} {} of it is latency, {} {} bandwidth\n", its.name, times.text(its.latency),
                         times.unit(), times.text(its.bandwidth), times.unit());
@@ -110,6 +114,11 @@ Json method_json(const WaterfallPart& its) {
           {"method", name_of(its.method)},
           {"in_order_us", us(its.in_order)},
           {"reversed_us", us(its.reversed)}};
+}
+
+Json interference_json(const std::optional<InterferenceSplit>& split) {
+  if (!split) return {};
+  return {{"kernels_us", split->kernels / 1.0_us}, {"beside_us", split->beside / 1.0_us}};
 }
 
 }  // namespace
@@ -193,6 +202,7 @@ std::string explain_json(const Explanation& explanation) {
                   {"interaction_us", us(fall.interaction())},
                   {"parts", std::move(parts)},
                   {"communication", std::move(splits)},
+                  {"interference", interference_json(explanation.interference)},
                   {"critical_path",
                    {{"time_us", us(explanation.path.time)},
                     {"part", explanation.path_of.empty() ? Json() : Json(explanation.path_of)},

@@ -110,11 +110,13 @@ class Explainer {
     if (!request_.page.empty()) plan_schedule();
     if (request_.levers) plan_levers();
     results_ = run(tasks_);
+    const WaterfallRuns runs = waterfall_runs();
     Explanation explanation{.experiment = experiment_.name,
                             .system = title_of(experiment_.cluster),
                             .strategy = strategy_.name,
                             .seeds = experiment_.measure.seeds,
-                            .waterfall = waterfall(),
+                            .waterfall = waterfall_of(runs),
+                            .interference = interference_split(runs),
                             .communication = {},
                             .path = path_of_text(results_[path_]),
                             .path_of = {},
@@ -173,8 +175,9 @@ class Explainer {
   int seeds() const { return experiment_.measure.seeds; }
 
   void plan_waterfall() {
-    for (const CauseSet set : cause_chains(causes_.size()))
-      chains_.push_back(add_run("a counterfactual run", set));
+    for (const CauseOrder& order : cause_orders(causes_))
+      for (const CauseSet set : sets_along(order))
+        add_run("a counterfactual run", set);
     for (std::size_t cause = 0; cause < causes_.size(); ++cause) {
       if (causes_[cause].kind != CauseKind::communication) continue;
       free_.push_back(add_run(causes_[cause].name(), CauseSet{1} << cause));
@@ -221,14 +224,14 @@ class Explainer {
     }
   }
 
-  Waterfall waterfall() const {
-    WaterfallRuns runs{.causes = causes_, .chains = {}, .work = {}};
-    for (const std::size_t task : chains_)
-      runs.chains.push_back(run_of(results_[task]));
+  WaterfallRuns waterfall_runs() const {
+    WaterfallRuns runs{.causes = causes_, .runs = {}, .work = {}};
+    for (const auto& [set, task] : sets_)
+      runs.runs.emplace(set, run_of(results_[task]));
     if (without_recomputation_) runs.without_recomputation = run_of(results_[*without_recomputation_]);
     runs.work = kernel_work(not_recomputed_ ? *not_recomputed_ : experiment_);
     if (experiment_.step) runs.model_at_peak = experiment_.step->model_flops / experiment_.step->peak;
-    return waterfall_of(runs);
+    return runs;
   }
 
   std::vector<CommunicationSplit> communication(const Waterfall& fall) const {
@@ -292,7 +295,7 @@ class Explainer {
 
   std::vector<ParallelTask> tasks_;
   std::map<CauseSet, std::size_t> sets_;  ///< tasks by what is impossible in them
-  std::vector<std::size_t> chains_, free_, least_;
+  std::vector<std::size_t> free_, least_;
   std::optional<std::size_t> without_recomputation_;
   std::size_t path_ = 0;
   std::optional<std::size_t> schedule_;

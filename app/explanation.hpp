@@ -78,6 +78,7 @@ struct Explanation {
   std::string experiment, system, strategy;
   int seeds = 1;
   Waterfall waterfall;
+  std::optional<InterferenceSplit> interference;  ///< absent where nothing is shared
   std::vector<CommunicationSplit> communication;
   CriticalPath path;
   std::string path_of;              ///< which part of a step the path is of; empty: all

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <vector>
 
@@ -36,9 +37,11 @@ Seconds time_without(const Experiment& experiment, const std::vector<Cause>& cau
 
 /// All runs of \p experiment's waterfall.
 WaterfallRuns runs_of(const Experiment& experiment, const std::vector<Cause>& causes) {
-  WaterfallRuns runs{.causes = causes, .chains = {}, .work = kernel_work(experiment)};
-  for (const CauseSet set : cause_chains(causes.size()))
-    runs.chains.push_back(explained_run(without(experiment, in_order(), causes_in(set, causes)), {}, 1));
+  WaterfallRuns runs{.causes = causes, .runs = {}, .work = kernel_work(experiment)};
+  for (const CauseOrder& order : cause_orders(causes))
+    for (const CauseSet set : sets_along(order))
+      if (!runs.runs.contains(set))
+        runs.runs.emplace(set, explained_run(without(experiment, in_order(), causes_in(set, causes)), {}, 1));
   return runs;
 }
 
@@ -60,10 +63,31 @@ const PathClass& class_named(const CriticalPath& path, const std::string& name) 
 
 }  // namespace
 
-TEST_CASE("causes go one after another and in the reverse order, each set once") {
-  CHECK(cause_chains(0) == std::vector<CauseSet>{0});
-  CHECK(cause_chains(1) == std::vector<CauseSet>{0, 1});
-  CHECK(cause_chains(3) == std::vector<CauseSet>{0, 1, 3, 7, 4, 6});
+TEST_CASE("the queue of work groups goes first, then other interference, then the rest, in two orders") {
+  CHECK(cause_orders({}) == std::array<CauseOrder, 2>{});
+  CHECK(sets_along({}) == std::vector<CauseSet>{0});
+  CHECK(sets_along({2, 0, 1}) == std::vector<CauseSet>{0, 4, 5, 7});
+  const auto sharing = [](SharedResource resource) {
+    return Cause{.kind = CauseKind::interference, .resource = resource};
+  };
+  const std::array<CauseOrder, 2> orders =
+      cause_orders({cause(CauseKind::communication), cause(CauseKind::hosts), sharing(SharedResource::dispatch),
+                    sharing(SharedResource::cus), sharing(SharedResource::hbm)});
+  CHECK(orders[0] == CauseOrder{2, 3, 4, 0, 1});
+  CHECK(orders[1] == CauseOrder{2, 4, 3, 1, 0});
+}
+
+TEST_CASE("interference divides into longer kernels and more time beside them") {
+  WaterfallRuns runs{
+      .causes = {cause(CauseKind::hosts), {.kind = CauseKind::interference}}, .runs = {}, .work = {}};
+  runs.runs[0] = {.time = 20.0_s, .kernels = 14.0_s, .bubble = {}};
+  runs.runs[2] = {.time = 17.0_s, .kernels = 13.0_s, .bubble = {}};
+  const auto split = interference_split(runs);
+  REQUIRE(split);
+  CHECK(split->kernels.value == near(1.0));
+  CHECK(split->beside.value == near(2.0));
+  runs.causes.pop_back();
+  CHECK_FALSE(interference_split(runs));
 }
 
 TEST_CASE("of causes that interact in pairs, parts are Shapley values and add up") {
@@ -76,10 +100,9 @@ TEST_CASE("of causes that interact in pairs, parts are Shapley values and add up
       if ((removed >> its & 1U) != 0) time -= 1 << its;
     return Seconds{(removed & 5U) == 5U ? time - 1.0 : time};
   };
-  WaterfallRuns runs{.causes = causes, .chains = {}, .work = {}};
-  for (const CauseSet set : cause_chains(3))
-    runs.chains.push_back(
-        {.time = time_of(set), .kernels = 10.0_s, .bubble = {}, .classes = {{"norm", 10.0_s, 1}}});
+  WaterfallRuns runs{.causes = causes, .runs = {}, .work = {}};
+  for (const CauseSet set : {0U, 1U, 3U, 7U, 4U, 6U})  // from either end
+    runs.runs[set] = {.time = time_of(set), .kernels = 10.0_s, .bubble = {}, .classes = {{"norm", 10.0_s, 1}}};
   const Waterfall fall = waterfall_of(runs);
   CHECK(part_named(fall, "communication: a")->time.value == near(1.5));
   CHECK(part_named(fall, "hosts and launches")->time.value == near(2.0));
@@ -93,9 +116,9 @@ TEST_CASE("of causes that interact in pairs, parts are Shapley values and add up
 
 TEST_CASE(
     "recomputation is what the same run without it saves, and products lose what they take beyond their peak") {
-  WaterfallRuns runs{.causes = {cause(CauseKind::hosts)}, .chains = {}, .work = {}};
-  runs.chains = {{.time = 20.0_s, .kernels = 14.0_s, .bubble = {}},
-                 {.time = 16.0_s, .kernels = 14.0_s, .bubble = 1.0_s}};
+  WaterfallRuns runs{.causes = {cause(CauseKind::hosts)}, .runs = {}, .work = {}};
+  runs.runs[0] = {.time = 20.0_s, .kernels = 14.0_s, .bubble = {}};
+  runs.runs[1] = {.time = 16.0_s, .kernels = 14.0_s, .bubble = 1.0_s};
   runs.without_recomputation = ExplainedRun{
       .time = 12.0_s, .kernels = 10.0_s, .bubble = 1.5_s, .classes = {{"gemm", 8.0_s, 1}, {"norm", 3.0_s, 1}}};
   runs.work.products = {{.operator_class = "gemm", .at_peak = 5.0_s, .quantized = 6.0_s}};
@@ -117,20 +140,23 @@ TEST_CASE(
 TEST_CASE("a GEMM beside an all-gather: each cause can be made impossible by itself") {
   const Experiment experiment = pair();
   const std::vector<Cause> causes = causes_of(experiment, in_order());
-  REQUIRE(names_of(causes) == std::vector<std::string>{"communication: fsdp", "interference: dispatch",
-                                                       "interference: CUs", "interference: caches",
-                                                       "interference: HBM", "hosts and launches"});
+  REQUIRE(names_of(causes) == std::vector<std::string>{"communication: fsdp", "hosts and launches",
+                                                       "interference: dispatch", "interference: CUs",
+                                                       "interference: caches", "interference: HBM"});
   const Seconds actual = run_once(experiment, in_order(), {}).time;
   CHECK(time_without(experiment, {}) == actual);
   // Without communication the GEMM is alone; without hosts its launch goes, too.
   const Seconds gemm = run_side(experiment, OperationFilter::kernels).time;
   CHECK(time_without(experiment, {causes[0]}).value == near(gemm.value));
-  CHECK(time_without(experiment, {causes[0], causes[5]}).value == near(gemm.value - kLaunch));
+  CHECK(time_without(experiment, {causes[0], causes[1]}).value == near(gemm.value - kLaunch));
   RunSetup apart;
   apart.isolation = Isolation::from_bits(15);  // all but links, which one stream uses
-  CHECK(time_without(experiment, {causes[1], causes[2], causes[3], causes[4]}) ==
+  CHECK(time_without(experiment, {causes[2], causes[3], causes[4], causes[5]}) ==
         run_once(experiment, in_order(), apart).time);
+  // With CUs of its own a stream never waits in a queue, so that queues go before CUs.
+  CHECK(time_without(experiment, {causes[3]}) == time_without(experiment, {causes[2], causes[3]}));
   const Waterfall fall = waterfall_of(runs_of(experiment, causes));
+  CHECK(fall.interaction().value < 0.01 * (fall.time - fall.at_peak).value);
   CHECK(fall.time == actual);
   CHECK(sum_of(fall).value == near(actual.value, 1e-12));
   // 24 x 19 tiles of 256 x 256 x 4,096 on 304 CUs: a CU has 2, the average one 1.5.
@@ -143,7 +169,7 @@ TEST_CASE("a GEMM beside an all-gather: each cause can be made impossible by its
 TEST_CASE("stragglers, power limits and serial strategies are causes only where there are any") {
   Experiment experiment = pair();
   experiment.cluster.gpu.compute.speed_spread = 0.02;
-  CHECK(names_of(causes_of(experiment, in_order())).back() == "stragglers");
+  CHECK(std::ranges::count(names_of(causes_of(experiment, in_order())), "stragglers") == 1);
   const Seconds slow = time_without(experiment, {}),
                 alike = time_without(experiment, {cause(CauseKind::stragglers)});
   CHECK(slow > alike);

@@ -152,14 +152,14 @@ std::vector<Cause> causes_of(const Experiment& experiment, const Strategy& strat
     if (known == causes.end()) known = causes.insert(known, {.kind = CauseKind::communication, .what = what});
     known->streams.push_back(stream);
   }
+  if (is_governed(experiment.cluster.gpu)) causes.push_back({.kind = CauseKind::power});
+  causes.push_back({.kind = CauseKind::hosts});
+  if (has_stragglers(experiment)) causes.push_back({.kind = CauseKind::stragglers});
   if (!strategy.serial) {
     for (const SharedResource resource : shared_resources(experiment, strategy))
       causes.push_back(
           {.kind = CauseKind::interference, .what = name_of_resource(resource), .resource = resource});
   }
-  if (is_governed(experiment.cluster.gpu)) causes.push_back({.kind = CauseKind::power});
-  causes.push_back({.kind = CauseKind::hosts});
-  if (has_stragglers(experiment)) causes.push_back({.kind = CauseKind::stragglers});
   return causes;
 }
 

@@ -1,5 +1,6 @@
 #include "workloads/explain/waterfall.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -18,11 +19,12 @@ class WaterfallBuilder {
  public:
   explicit WaterfallBuilder(const WaterfallRuns& runs)
       : runs_(runs),
-        all_impossible_(runs.chains.at(runs.causes.size())),
+        orders_(cause_orders(runs.causes)),
+        all_impossible_(runs.runs.at(sets_along(orders_.front()).back())),
         ideal_(runs.without_recomputation ? *runs.without_recomputation : all_impossible_) {}
 
   Waterfall build() {
-    fall_.time = runs_.chains.front().time;
+    fall_.time = runs_.runs.at(0).time;
     fall_.at_peak = runs_.model_at_peak.value_or(runs_.work.at_peak());
     if (runs_.model_at_peak)
       add("work beyond the model's", PartMethod::closed_form, runs_.work.at_peak() - fall_.at_peak);
@@ -58,16 +60,15 @@ class WaterfallBuilder {
     add("kernels beside each other", PartMethod::interval_union, ideal_.kernels - class_sum(ideal_));
   }
 
+  /// What making \p cause impossible saves after those before it in \p order.
+  Seconds saved(std::size_t cause, const CauseOrder& order) const {
+    const std::size_t place = static_cast<std::size_t>(std::ranges::find(order, cause) - order.begin());
+    const std::vector<CauseSet> sets = sets_along(order);
+    return runs_.runs.at(sets[place]).time - runs_.runs.at(sets[place + 1]).time;
+  }
+
   void add_cause(std::size_t cause) {
-    const std::size_t causes = runs_.causes.size();
-    const auto forward = [&](std::size_t removed) { return runs_.chains[removed].time; };
-    // Of the reverse order: none, the last one, .., all but the first, all.
-    const auto backward = [&](std::size_t removed) {
-      if (removed == 0 || removed == causes) return forward(removed);
-      return runs_.chains[causes + removed].time;
-    };
-    const Seconds in_order = forward(cause) - forward(cause + 1);
-    const Seconds reversed = backward(causes - cause - 1) - backward(causes - cause);
+    const Seconds in_order = saved(cause, orders_[0]), reversed = saved(cause, orders_[1]);
     fall_.parts.push_back({.name = runs_.causes[cause].name(),
                            .method = PartMethod::counterfactual,
                            .time = 0.5 * (in_order + reversed),
@@ -76,6 +77,7 @@ class WaterfallBuilder {
   }
 
   const WaterfallRuns& runs_;
+  const std::array<CauseOrder, 2> orders_;
   const ExplainedRun& all_impossible_;
   const ExplainedRun& ideal_;
   Waterfall fall_;
@@ -103,13 +105,25 @@ Seconds Waterfall::interaction() const {
   return sum;
 }
 
-std::vector<CauseSet> cause_chains(std::size_t causes) {
+std::array<CauseOrder, 2> cause_orders(const std::vector<Cause>& causes) {
+  CauseOrder dispatch, interference, others;
+  for (std::size_t cause = 0; cause < causes.size(); ++cause) {
+    const bool interferes = causes[cause].kind == CauseKind::interference;
+    const bool is_dispatch = interferes && causes[cause].resource == SharedResource::dispatch;
+    (is_dispatch ? dispatch : interferes ? interference : others).push_back(cause);
+  }
+  std::array<CauseOrder, 2> orders;
+  for (const CauseOrder* part : {&dispatch, &interference, &others}) {
+    orders[0].insert(orders[0].end(), part->begin(), part->end());
+    orders[1].insert(orders[1].end(), part->rbegin(), part->rend());
+  }
+  return orders;
+}
+
+std::vector<CauseSet> sets_along(const CauseOrder& order) {
   std::vector<CauseSet> sets = {0};
-  for (std::size_t removed = 1; removed <= causes; ++removed)
-    sets.push_back((CauseSet{1} << removed) - 1);
-  const CauseSet all = sets.back();
-  for (std::size_t removed = 1; removed < causes; ++removed)
-    sets.push_back(all & ~((CauseSet{1} << (causes - removed)) - 1));
+  for (const std::size_t cause : order)
+    sets.push_back(sets.back() | CauseSet{1} << cause);
   return sets;
 }
 
@@ -121,5 +135,15 @@ std::vector<Cause> causes_in(CauseSet set, const std::vector<Cause>& causes) {
 }
 
 Waterfall waterfall_of(const WaterfallRuns& runs) { return WaterfallBuilder(runs).build(); }
+
+std::optional<InterferenceSplit> interference_split(const WaterfallRuns& runs) {
+  CauseSet all = 0;
+  for (std::size_t cause = 0; cause < runs.causes.size(); ++cause)
+    if (runs.causes[cause].kind == CauseKind::interference) all |= CauseSet{1} << cause;
+  if (all == 0) return std::nullopt;
+  const ExplainedRun &shared = runs.runs.at(0), &apart = runs.runs.at(all);
+  const Seconds kernels = shared.kernels - apart.kernels;
+  return InterferenceSplit{.kernels = kernels, .beside = shared.time - apart.time - kernels};
+}
 
 }  // namespace c3::workloads

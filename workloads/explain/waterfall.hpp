@@ -1,7 +1,9 @@
 #pragma once
 /// From the peak of a GPU down to what it reaches: parts of a run's time that add up to it.
 
+#include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,8 +29,8 @@ struct WaterfallPart {
   std::string name;
   PartMethod method = PartMethod::interval_union;
   Seconds time;
-  /// Of a cause: what is saved by making it impossible where causes go one after another in their order, and in
-  /// the reverse order. `time` is the mean of both.
+  /// Of a cause: what is saved by making it impossible in the first and in the second of cause_orders(). `time`
+  /// is the mean of both.
   std::optional<Seconds> in_order = std::nullopt, reversed = std::nullopt;
 };
 
@@ -47,30 +49,46 @@ struct Waterfall {
   Seconds interaction() const;
 };
 
+/// What all interference together adds to a run: by how much kernels become longer, in which at least one runs,
+/// and by how much the time beside them grows, which is exposed communication and waiting.
+struct InterferenceSplit {
+  Seconds kernels, beside;
+};
+
 /// Sets of causes, a bit each by position, that are made impossible together.
 using CauseSet = std::uint32_t;
 
-/// The sets to run for \p causes causes: one after another made impossible in their order, none first, then in
-/// the reverse order. All of them at once are at position \p causes.
-std::vector<CauseSet> cause_chains(std::size_t causes);
+/// Positions of causes in the order in which they are made impossible, one after another.
+using CauseOrder = std::vector<std::size_t>;
+
+/// The two orders over which parts are averaged. What is nothing without another cause comes before it in both:
+/// the queue of work groups before CUs, since it holds up nothing where each stream has CUs of its own, and all
+/// interference before the rest, since it needs something to interfere with. Else the order is that of \p causes
+/// in one and its reverse in the other.
+std::array<CauseOrder, 2> cause_orders(const std::vector<Cause>& causes);
+/// No cause, the first of \p order, the first two .. all of them.
+std::vector<CauseSet> sets_along(const CauseOrder& order);
 std::vector<Cause> causes_in(CauseSet set, const std::vector<Cause>& causes);
 
 /// What waterfall_of() needs to know.
 struct WaterfallRuns {
   std::vector<Cause> causes;
-  std::vector<ExplainedRun> chains;  ///< of cause_chains()
+  std::map<CauseSet, ExplainedRun> runs;  ///< with each of sets_along() both orders impossible
   /// With every cause impossible and nothing recomputed; absent where nothing is recomputed.
   std::optional<ExplainedRun> without_recomputation = std::nullopt;
   KernelWork work;                                      ///< of the experiment without recomputation
   std::optional<Seconds> model_at_peak = std::nullopt;  ///< of a training step
 };
 
-/// Causes are removed one after another in their order and in the reverse one; a part is the mean of both,
-/// which is its Shapley value wherever no three causes interact beyond their pairs, and both orders add up. The
-/// rest is the run in which every cause is impossible: unions of intervals of its kernels by class, and what is
-/// neither. Source: Shapley, "A value for n-person games", 1953; antithetic orders: Mitchell et al., JMLR 23
-/// (2022),
-/// 43. Parts may be negative: a cause whose removal makes others worse.
+/// Causes are removed one after another in both of cause_orders(); a part is the mean of both, and either order
+/// adds up. That is the Shapley value under the precedence of interference wherever no three causes interact
+/// beyond their pairs. The rest is the run in which every cause is impossible: unions of intervals of its
+/// kernels by class, and what is neither. Sources: Shapley, "A value for n-person games", 1953; precedence:
+/// Faigle and Kern, International Journal of Game Theory 21 (1992), 249; antithetic orders: Mitchell et al.,
+/// JMLR 23 (2022), 43. Parts may be negative: a cause whose removal makes others worse.
 Waterfall waterfall_of(const WaterfallRuns& runs);
+
+/// Of runs of one average GPU; absent without a cause of interference.
+std::optional<InterferenceSplit> interference_split(const WaterfallRuns& runs);
 
 }  // namespace c3::workloads
