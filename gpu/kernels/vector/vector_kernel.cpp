@@ -82,6 +82,7 @@ struct Work {
   double reads = 0;    ///< tensors of `elements`
   double writes = 0;
   double instructions = 0;  ///< of an element
+  double flops = 0;         ///< likewise
 };
 
 Work work_of(const VectorShape& shape, const VectorCoefficients& coefficients, double passes = 1.0) {
@@ -92,6 +93,8 @@ Work work_of(const VectorShape& shape, const VectorCoefficients& coefficients, d
   work.reads = tensors.reads;
   work.writes = tensors.writes;
   work.instructions = instructions_of(shape, coefficients, passes);
+  for (const VectorOp op : shape.chain)
+    work.flops += traits(op).flops;
   return work;
 }
 
@@ -111,7 +114,7 @@ void finish(KernelDescription& kernel, const Work& work, const VectorTraffic::Lo
   kernel.clock = gpu.compute.boost_clock;
   kernel.output = Bytes{work.writes * work.elements * work.element / work_groups};
   kernel.outstanding = Bytes{kThreads * kBytesPerThread};
-  kernel.flops = Flops{work.instructions * work.elements / work_groups};
+  kernel.flops = Flops{work.flops * work.elements / work_groups};
   kernel.peak = matrix_rate(gpu, DType::fp32).peak;
   kernel.useful_flops = Flops{work.elements};
   kernel.compulsory = loads.tensors;
