@@ -72,10 +72,10 @@ class Graphs(ScratchTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         with h5py.File(self.folder / "replay/program.h5") as file:
             self.assertEqual(list(file["sends/bytes"]), [1024, 3072, 2048, 2048])
-        self.write("et_1.json", execution_trace(1, ([2, 2], [2, 2])) | {"pid": 101})
+        self.write("et_1.json", execution_trace(1, ([2, 1], [3, 2])) | {"pid": 101})
         done = c3sim("import", ".", "-o", "other", "--system", "a100-sxm-80gb-8", folder=self.folder)
-        self.assertEqual(done.returncode, 74, done.stderr)
-        self.assertIn("rank 1 receives 2048 B of rank 0 in an all-to-all, which sends it 3072 B", done.stderr)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn("the in-splits of an all-to-all add up to 3 rows, which do not divide its 1024 elements", done.stderr)
 
     def test_they_are_joined_by_record_function_id_where_both_have_it(self):
         self.write("kineto.json", kineto(0, record_ids=True))

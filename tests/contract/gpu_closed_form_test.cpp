@@ -76,7 +76,7 @@ std::vector<Scene> scenes() {
       {"fused chain", fused, 0.05},
       {"softmax of short rows", vectors(VectorOp::softmax, 100'000, 1000), 0.07},
       {"softmax of long rows", vectors(VectorOp::softmax, 8192, 50'257)},
-      {"layer norm", vectors(VectorOp::layernorm, 32'768, 8192)},
+      {"layer norm", vectors(VectorOp::layernorm, 32'768, 8192), 0.02},
       {"layer norm in the caches", vectors(VectorOp::layernorm, 1024, 1024), 0.03},
       {"optimizer", vectors(VectorOp::adam, 8192, 8192)},
   };

@@ -66,7 +66,8 @@ TEST_CASE("scores by positions and segments are four products beside that by tok
   CHECK(more(VectorOp::add) == 2);
 }
 
-TEST_CASE("keys of positions have a weight, queries three biases, and both segments a key; projections none") {
+TEST_CASE(
+    "keys of positions have a weight, queries three biases, both segments a key, and projections no bias") {
   const std::int64_t with = layer_kernels(position_setup()).parameters;
   const std::int64_t without = layer_kernels(position_setup(false)).parameters;
   CHECK(with - without == 512 * 512 + (3 + 2) * 512 - (3 * 512 + 512));
