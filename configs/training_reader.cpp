@@ -324,6 +324,7 @@ TrainingSetup read_training(Section& root, const Sampling& sampling, const Clust
   setup.lora = read_lora(section, setup);
   read_fields(section, setup.precision, kPrecisionFields);
   read_fields(section, setup.experts, kExpertParallelFields);
+  if (setup.experts.dispatch == Dispatch::hybridep) setup.experts.node_ranks = cluster.node.gpus;
   read_fields(section, setup.optimizer, kOptimizerFields);
   read_fields(section, setup.offload, kOffloadFields);
   complete_pipeline(section, setup.pipeline);
