@@ -75,9 +75,10 @@ void check_quantized_attention(Section& section, const TrainingSetup& setup) {
     section.refuse("quantized_attention",
                    fmt::format("requires framework.attention = \"cudnn\" or \"newest\" (it is \"{}\")",
                                name_of(setup.framework.attention)));
-  if (setup.context.ranks > 1)
+  if (setup.context.ranks > 1 && setup.context.exchange != ContextExchange::ring)
     section.refuse("quantized_attention",
-                   fmt::format("is not supported with context_parallel > 1 (it is {})", setup.context.ranks));
+                   fmt::format("with context_parallel > 1 requires context_exchange = \"ring\" (it is \"{}\")",
+                               name_of(setup.context.exchange)));
 }
 
 /// What a recipe requires of the step and of \p gpu.
