@@ -226,8 +226,7 @@ LoraSetup read_lora(Section& training, const TrainingSetup& setup) {
   read_fields(section, lora, kLoraFields);
   const int tensor_parallel = setup.tensor_parallel;
   const bool is_divided = setup.sequence_parallel && tensor_parallel > 1;
-  if (setup.model.experts || setup.model.latent)
-    training.refuse("lora", "is not supported with [model.experts] or [model.latent]");
+  if (setup.model.latent) training.refuse("lora", "is not supported with [model.latent]");
   if (lora.rank % tensor_parallel != 0)
     section.fail("rank", fmt::format("must be a multiple of tensor_parallel, which is {} (it is {})",
                                      tensor_parallel, lora.rank));

@@ -142,6 +142,7 @@ FEATURES = {
     "offload of some modules' activations": (DENSE, 'offload_layers = 4\noffload_parts = ["attn.kernel", "mlp.activation"]'),
     "offload of the optimizer": (DENSE, "offload_optimizer = 0.5"),
     "attention in FP8 with context parallelism": (DENSE, 'context_parallel = 2\nprecision = "fp8_delayed"\nquantized_attention = true'),
+    "LoRA of experts": (EXPERTS, "[training.lora]\nrank = 16\ngate_up = true\ndown = true"),
     "LoRA": (layout("llama-2-70b", 8, 8, 8192, tp=4, **H100), "[training.lora]\nrank = 16"),
 }
 

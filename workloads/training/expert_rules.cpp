@@ -94,7 +94,6 @@ Broken rule_of_turns(const TrainingSetup& setup) {
   return std::nullopt;
 }
 
-}  // namespace
 /// Of adapters beside experts, and of experts that are frozen.
 Broken rule_of_lora(const TrainingSetup& setup) {
   const LoraSetup& lora = setup.lora;
@@ -139,6 +138,7 @@ Broken rule_of_hybridep(const TrainingSetup& setup) {
                   ranks, of_node)};
 }
 
+}  // namespace
 
 std::optional<BrokenRule> broken_expert_rule(const TrainingSetup& setup, int ranks) {
   if (setup.model.latent && setup.tensor_parallel > 1 && !setup.sequence_parallel)
