@@ -75,9 +75,10 @@ void check_quantized_attention(Section& section, const TrainingSetup& setup) {
     section.refuse("quantized_attention",
                    fmt::format("requires framework.attention = \"cudnn\" or \"newest\" (it is \"{}\")",
                                name_of(setup.framework.attention)));
-  if (setup.context.ranks > 1)
+  if (setup.context.ranks > 1 && setup.context.exchange != ContextExchange::ring)
     section.refuse("quantized_attention",
-                   fmt::format("is not supported with context_parallel > 1 (it is {})", setup.context.ranks));
+                   fmt::format("with context_parallel > 1 requires context_exchange = \"ring\" (it is \"{}\")",
+                               name_of(setup.context.exchange)));
 }
 
 /// What a recipe requires of the step and of \p gpu.
@@ -231,8 +232,7 @@ LoraSetup read_lora(Section& training, const TrainingSetup& setup) {
   read_fields(section, lora, kLoraFields);
   const int tensor_parallel = setup.tensor_parallel;
   const bool is_divided = setup.sequence_parallel && tensor_parallel > 1;
-  if (setup.model.experts || setup.model.latent)
-    training.refuse("lora", "is not supported with [model.experts] or [model.latent]");
+  if (setup.model.latent) training.refuse("lora", "is not supported with [model.latent]");
   if (lora.rank % tensor_parallel != 0)
     section.fail("rank", fmt::format("must be a multiple of tensor_parallel, which is {} (it is {})",
                                      tensor_parallel, lora.rank));
@@ -330,6 +330,7 @@ TrainingSetup read_training(Section& root, const Sampling& sampling, const Clust
   setup.lora = read_lora(section, setup);
   read_fields(section, setup.precision, kPrecisionFields);
   read_fields(section, setup.experts, kExpertParallelFields);
+  if (setup.experts.dispatch == Dispatch::hybridep) setup.experts.node_ranks = cluster.node.gpus;
   read_fields(section, setup.optimizer, kOptimizerFields);
   read_fields(section, setup.offload, kOffloadFields);
   complete_pipeline(section, setup.pipeline);

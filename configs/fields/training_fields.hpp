@@ -134,6 +134,9 @@ inline constexpr auto kExpertParallelFields = std::to_array<Field<ExpertSetup>>(
     plain_flag<&ExpertSetup::micro_batch_overlap>("micro_batch_overlap",
                                                   "whether a micro-batch's kernels run beside another's tokens")
         .optional(),
+    plain_flag<&ExpertSetup::delayed_weight_gradients>("delayed_weight_gradients",
+                                                       "with it, whether weights' gradients follow tokens'")
+        .optional(),
     number<&ExpertSetup::padding>("expert_padding", {1, 65'536}, "multiple of an expert's tokens").optional(),
     choice<&ExpertSetup::routing>("routing", "how tokens are spread over experts").optional(),
     number<&ExpertSetup::concentration>("routing_concentration", {0.01, 1e6},
@@ -143,7 +146,7 @@ inline constexpr auto kExpertParallelFields = std::to_array<Field<ExpertSetup>>(
     read_by<&ExpertSetup::shares, read_shares>("routing_shares", "share of each expert, with histogram")
         .by_others(),
 });
-static_assert(member_count<ExpertSetup>() == kExpertParallelFields.size());
+static_assert(member_count<ExpertSetup>() == kExpertParallelFields.size() + 1, "all but what the cluster says");
 
 std::string read_layout(Section& section, std::string_view key);
 std::vector<std::string> read_pipeline_table(Section& section, std::string_view key);

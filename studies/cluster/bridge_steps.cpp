@@ -124,9 +124,9 @@ class BridgeRow {
     return step;
   }
 
-  /// Recipes for B200 with one sequence a micro-batch are of the time before HybridEP, which is simulated as
-  /// DeepEP.
-  std::string_view dispatch() const { return row_.whole("mbs", kLargest) == 1 ? "alltoall" : "deepep"; }
+  /// Recipes for B200 with one sequence a micro-batch are of the time before HybridEP, which the others name
+  /// (NVIDIA-NeMo/Megatron-Bridge, scripts/performance/configs/qwen/qwen3_workload_base_configs.py).
+  std::string_view dispatch() const { return row_.whole("mbs", kLargest) == 1 ? "alltoall" : "hybridep"; }
 
   /// Megatron-FSDP has parameters as views of the buffers into which it gathers them, and adds gradients
   /// itself. Of tensor parallelism, MXFP8 overlaps its products with collectives by user buffers and NVFP4

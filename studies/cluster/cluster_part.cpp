@@ -57,7 +57,7 @@ StepTraffic traffic_of(std::string_view stream) {
   if (stream.starts_with("tensor") || stream == "vocabulary" || stream == "adapters")
     return StepTraffic::tensor;
   if (stream == "context") return StepTraffic::context;
-  if (stream == "dispatch") return StepTraffic::experts;
+  if (stream.starts_with("dispatch")) return StepTraffic::experts;
   const bool is_between = stream.starts_with("pipeline") || stream == "embedding" || stream == "opposite stage";
   return is_between ? StepTraffic::pipeline : StepTraffic::data;
 }

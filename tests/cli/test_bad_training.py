@@ -157,6 +157,8 @@ MISTAKES = {
                       "training.quantized_parameters", 'requires sharding = "fsdp" with this framework'),
     "no_recipe_of_attention": (training("quantized_attention = true"), "10:23", "training.quantized_attention", "requires a precision of 8 or 4 bits"),
     "no_recipe_of_activations": (training("quantized_activations = true"), "10:25", "training.quantized_activations", "requires a precision of 8 or 4 bits"),
+    "gathered_attention": (training('precision = "fp8_delayed"\nquantized_attention = true\ncontext_parallel = 2\ncontext_exchange = "gather"')
+                           + '[framework]\nattention = "newest"\n', "11:23", "training.quantized_attention", 'requires context_exchange = "ring" (it is "gather")'),
     "recipe_of_attention": (training('precision = "fp8_blockwise"\nquantized_attention = true'), "11:23", "training.quantized_attention",
                             'one scale a tensor: "fp8_delayed" or "fp8_tensorwise" (it is "fp8_blockwise")'),
     "transposes_of_blocks": (training('precision = "fp8_blockwise"\nkept_transposes = false'), "11:19", "training.kept_transposes", 'false requires one scale a tensor: "fp8_delayed" or "fp8_tensorwise" (precision is "fp8_blockwise")'),

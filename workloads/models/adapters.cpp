@@ -1,7 +1,5 @@
 #include "workloads/models/adapters.hpp"
 
-#include <algorithm>
-#include <iterator>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -25,6 +23,7 @@ struct Freeze {
   void operator()(parts::Embedding& part) const { part.is_frozen = true; }
   void operator()(parts::Norm& part) const { part.is_frozen = true; }
   void operator()(parts::HeadNorm& part) const { part.is_frozen = true; }
+  void operator()(parts::Router& part) const { part.is_frozen = true; }
   void operator()(parts::Projection& part) const {
     part.is_frozen = true;
     part.feeds_adapter = feeds_adapter;
@@ -52,6 +51,8 @@ std::vector<ModelPart> adapted(std::span<const ModelPart> parts, const LoraSetup
     const auto* const projection = std::get_if<parts::Projection>(&part.kind);
     const auto role = projection == nullptr ? std::nullopt : adapter_role(lora, part.id);
     std::visit(Freeze{role.has_value() && !lora.dropout}, all.emplace_back(part).kind);
+    if (auto* const experts = std::get_if<parts::Experts>(&all.back().kind))
+      experts->each = adapted(experts->each, lora, separate);
     if (role) all.push_back({{part.id.block, *role}, adapter_beside(*projection, lora, separate)});
   }
   return all;
@@ -59,8 +60,12 @@ std::vector<ModelPart> adapted(std::span<const ModelPart> parts, const LoraSetup
 
 std::vector<ModelPart> adapters_of(std::span<const ModelPart> parts) {
   std::vector<ModelPart> adapters;
-  std::ranges::copy_if(parts, std::back_inserter(adapters),
-                       [](const ModelPart& part) { return std::holds_alternative<parts::Adapter>(part.kind); });
+  for (ModelPart part : parts) {
+    auto* const experts = std::get_if<parts::Experts>(&part.kind);
+    if (experts != nullptr) experts->each = adapters_of(experts->each);
+    if (experts != nullptr || std::holds_alternative<parts::Adapter>(part.kind))
+      adapters.push_back(std::move(part));
+  }
   return adapters;
 }
 

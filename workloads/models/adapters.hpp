@@ -24,10 +24,12 @@ struct LoraSetup {
 };
 
 /// \p parts with frozen weights and an adapter behind each target. What only gradients of frozen weights would
-/// need is not kept. \param separate queries, keys, values, gate and up have an adapter each.
+/// need is not kept. Experts' projections have one adapter for all experts of a GPU, beside the product of all
+/// their rows (NVIDIA-NeMo/Megatron-Bridge, peft/lora.py: LoRALinear around a grouped linear).
+/// \param separate queries, keys, values, gate and up have an adapter each.
 std::vector<ModelPart> adapted(std::span<const ModelPart> parts, const LoraSetup& lora, bool separate);
 
-/// Those of \p parts that are adapters.
+/// Those of \p parts that are adapters, and experts with those of theirs.
 std::vector<ModelPart> adapters_of(std::span<const ModelPart> parts);
 
 }  // namespace c3::workloads

@@ -19,6 +19,10 @@ namespace c3::inline workloads {
 /// whole product: of all queries with half of the keys, or of half of the queries with all keys. All ranks have
 /// the shapes of the one that takes longest, for which the others wait: with a ring the last one, whose steps
 /// all are of the first kind, with a gather the first one, whose queries see fewest and most keys.
+/// With attention in 8 bits (fp8_dpa) a ring passes keys and values on as they are cast, each step's output is
+/// widened to fp32 before it is added, and the sum is cast for the backward pass. There keys and values go
+/// round in 8 bits, gradients of every step are put aside in 8 bits, those of keys and values are exchanged by
+/// one all-to-all beside the last step, and all are widened and added at the end (AttnFuncWithCPAndKVP2P).
 /// Wrong when: kernels want halves of tensors in one piece, which are copied first; parts of the ring's steps
 /// run on two streams at once.
 class TrainingLowering::ContextAttention {
@@ -28,7 +32,9 @@ class TrainingLowering::ContextAttention {
         split_(lowering.batch_.context),
         part_(part),
         all_(lowering.shape_of(part)),
-        own_(shape_of_rank()) {}
+        own_(shape_of_rank()) {
+    if (is_narrow()) own_.dtype = *lowering.batch_.precision.recipe->dtype;
+  }
 
   void write() {
     to_heads_forward();
@@ -38,7 +44,7 @@ class TrainingLowering::ContextAttention {
         whole_forward();
         break;
       case Kind::ring:
-        ring_forward();
+        is_narrow() ? narrow_ring_forward() : ring_forward();
         break;
       case Kind::gather:
         gather_forward();
@@ -188,6 +194,72 @@ class TrainingLowering::ContextAttention {
     forward(vector_shape(VectorOp::add, {all_.batch * own_.queries, own_.heads}, DType::fp32));
   }
 
+  /// Whether what goes round has 8 bits.
+  bool is_narrow() const { return kind() == Kind::ring && lowering_.quantizes_attention(); }
+  const RecipeEntry& recipe() const { return *lowering_.batch_.precision.recipe.operator->(); }
+  /// As the library casts tensors of one scale: a byte a number.
+  Bytes narrow_size(TensorShape tensor) const {
+    return element_size(own_.dtype) * static_cast<double>(tensor.rows * tensor.cols);
+  }
+  VectorShape narrow_copy(TensorShape tensor) const { return vector_shape(VectorOp::copy, tensor, own_.dtype); }
+  /// From 8 bits to fp32: five bytes a number, of which a copy of 16 bits has four.
+  VectorShape widened(TensorShape tensor) const {
+    return vector_shape(VectorOp::copy, {tensor.rows, tensor.cols * 5 / 4}, all_.dtype);
+  }
+
+  void narrow_ring_forward() {
+    const TensorShape operands{queries().rows, queries().cols + keys_and_values().cols};
+    for (const VectorShape& kernel : lowering_.casts_of(recipe().inputs, false, operands))
+      forward(kernel);
+    lowering_.last_forward().kept += narrow_size(operands);
+    const Bytes keys = narrow_size(keys_and_values());
+    forward(narrow_copy(keys_and_values())).held = keys;
+    for (std::int64_t step = 0; step < steps(); ++step) {
+      const bool passes_on = step + 1 < steps();
+      const int arrived = started_;
+      if (passes_on) start(Way::ring, keys);
+      PartKernel& kernel = forward(step_shape(step));
+      kernel.needs = step > 0 ? arrived : 0;
+      kernel.held = narrow_size(queries()) + sums() + (passes_on ? keys : Bytes{});
+      forward(widened(queries())).held = lowering_.wide_size(queries());
+      if (step > 0) add_sums();
+    }
+    forward(vector_shape(VectorOp::mul_scalar, queries(), DType::fp32));
+    for (std::int64_t step = 1; step < steps(); ++step)
+      forward(vector_shape(VectorOp::add, queries(), DType::fp32));
+    forward(lowering_.cast_of(queries()));
+    for (const VectorShape& kernel : lowering_.casts_of(recipe().inputs, false, queries()))
+      forward(kernel);
+    lowering_.last_forward().kept += narrow_size(queries()) + sums();
+  }
+
+  void narrow_ring_backward() {
+    for (const VectorShape& kernel : lowering_.casts_of(recipe().gradients, false, queries()))
+      backward(kernel);
+    const Bytes keys = narrow_size(keys_and_values());
+    const auto slots = static_cast<double>(steps());
+    // Two buffers of keys and values; gradients of each step, which those of keys and values leave and reach.
+    backward(narrow_copy(keys_and_values())).held = keys * (2.0 + 2.0 * slots) + narrow_size(queries()) * slots;
+    for (std::int64_t step = 0; step < steps(); ++step) {
+      const bool passes_keys = step + 1 < steps();
+      passes_keys ? start(Way::ring, keys) : start(Way::all_to_all, keys * slots);
+      backward(backward_of(step_shape(steps() - 1 - step)));
+      backward(narrow_copy(queries()));
+      const bool is_half = own_.causal && passes_keys;
+      PartKernel& last = backward(narrow_copy(is_half ? half_of(keys_and_values()) : keys_and_values()));
+      if (passes_keys) last.needs = started_;
+    }
+    sum_steps(queries());
+    sum_steps(keys_and_values());
+  }
+
+  // Of as many tensors as there were steps, all of which have arrived.
+  void sum_steps(TensorShape tensor) {
+    backward(widened({tensor.rows * steps(), tensor.cols})).needs = started_;
+    backward(vector_shape(VectorOp::reduce, {tensor.rows * tensor.cols, steps()}, DType::fp32));
+    backward(lowering_.cast_of(tensor)).output = size(tensor);
+  }
+
   // Queries of the first piece see its keys, those of the last piece all.
   AttentionShape piece_shape(bool is_last) const {
     AttentionShape shape = own_;
@@ -219,7 +291,7 @@ class TrainingLowering::ContextAttention {
         backward(backward_of(own_));
         break;
       case Kind::ring:
-        ring_backward();
+        is_narrow() ? narrow_ring_backward() : ring_backward();
         break;
       case Kind::gather:
         gather_backward();

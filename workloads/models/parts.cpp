@@ -39,7 +39,10 @@ struct Weights {
     return router.experts * (router.width + (router.has_bias ? 1 : 0));
   }
   std::int64_t operator()(const parts::Experts& experts) const {
-    return experts.count * parameters(experts.each);
+    std::int64_t sum = 0;
+    for (const ModelPart& part : experts.each)
+      sum += (std::holds_alternative<parts::Adapter>(part.kind) ? 1 : experts.count) * parameters(part);
+    return sum;
   }
   std::int64_t operator()(const parts::Classes& classes) const {
     return classes.width * classes.width + classes.width + classes.classes * (classes.width + 1);

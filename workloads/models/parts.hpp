@@ -242,6 +242,7 @@ struct Router {
   RouterScores scores = RouterScores::softmax;
   bool has_bias = false;
   bool has_groups = false;  ///< of experts, of which the best are chosen first
+  bool is_frozen = false;
 };
 
 /// Feed-forward blocks with weights of their own; each runs the tokens that were sent to it.
@@ -249,7 +250,7 @@ struct Experts {
   std::int64_t count = 0;
   std::int64_t capacity = 0;  ///< tokens of one sequence that an expert takes, the others pass by; 0: all
   std::int64_t width = 0;
-  std::vector<ModelPart> each;  ///< parts of one expert
+  std::vector<ModelPart> each;  ///< parts of one expert; adapters among them are one for all on a GPU
   std::int64_t per_token = 1;   ///< experts to which a token goes
 };
 

@@ -15,10 +15,13 @@ enum class Dispatch : std::uint8_t {
   alltoall,   ///< a copy of a token for each of its experts
   allgather,  ///< all tokens come to all ranks of the group; sums of experts' outputs are scattered
   deepep,     ///< a token goes once to each rank that has one of its experts, as with DeepEP
+  hybridep,   ///< the same within nodes, once to each other node (NVIDIA's Hybrid-EP)
 };
 constexpr auto enum_names(Dispatch) {
-  return std::to_array<EnumName<Dispatch>>(
-      {{"alltoall", Dispatch::alltoall}, {"allgather", Dispatch::allgather}, {"deepep", Dispatch::deepep}});
+  return std::to_array<EnumName<Dispatch>>({{"alltoall", Dispatch::alltoall},
+                                            {"allgather", Dispatch::allgather},
+                                            {"deepep", Dispatch::deepep},
+                                            {"hybridep", Dispatch::hybridep}});
 }
 
 /// What the experts of one GPU get. "Rows" are tokens, counted once for each expert to which they go.

@@ -15,7 +15,9 @@ void TrainingLowering::router(const parts::Router& part) {
   const TensorShape scores = past_blocks(part.experts);
   const GemmShape gemm{.m = scores.rows, .n = part.experts, .k = part.width, .dtype = batch_.dtype};
   const VectorOp function = part.scores == RouterScores::softmax ? VectorOp::softmax : VectorOp::exp;
-  forward(gemm).output = wide_size(scores);
+  PartKernel& product = forward(gemm);
+  product.output = wide_size(scores);
+  product.is_frozen = part.is_frozen;
   forward_wide(function, scores, wide_size(scores));
   for (int choice = 0; choice < (part.has_groups ? 2 : 1); ++choice)
     forward_wide(VectorOp::reduce, scores);
@@ -24,8 +26,9 @@ void TrainingLowering::router(const parts::Router& part) {
   backward_wide(function, scores, Pass::backward);
   const auto [input, weight] = c3::backward(gemm);
   push_backward(input);
-  push_backward(weight).gradient = size({part.experts, part.width});
-  if (part.has_bias) backward(VectorOp::reduce, {part.experts, scores.rows}).gradient = size({part.experts, 1});
+  if (!part.is_frozen) push_backward(weight).gradient = size({part.experts, part.width});
+  if (part.has_bias && !part.is_frozen)
+    backward(VectorOp::reduce, {part.experts, scores.rows}).gradient = size({part.experts, 1});
   backward(VectorOp::add, past_blocks(part.width));
 }
 

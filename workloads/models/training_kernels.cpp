@@ -33,10 +33,12 @@ struct Tensors {
   int operator()(const parts::Classes& /*part*/) const { return 4; }
   int operator()(const parts::Router& part) const { return part.has_bias ? 2 : 1; }
   int operator()(const parts::Experts& part) const {
-    int of_one = 0;
-    for (const ModelPart& its : part.each)
-      of_one += std::visit(*this, its.kind);
-    return of_one * (experts_apart ? static_cast<int>(part.count) : 1);
+    int sum = 0;
+    for (const ModelPart& its : part.each) {
+      const bool is_of_each = experts_apart && !std::holds_alternative<parts::Adapter>(its.kind);
+      sum += std::visit(*this, its.kind) * (is_of_each ? static_cast<int>(part.count) : 1);
+    }
+    return sum;
   }
   template <typename Other>
   int operator()(const Other& /*part*/) const {

@@ -223,7 +223,8 @@ void TrainingLowering::linear(const parts::Projection& part, std::int64_t output
       (part_is(Role::qkv) && quantizes_attention()) || (part_is(Role::gate_up) && quantizes_activations());
   const bool is_kept =
       (part.output_is_kept && !is_recast) || (part_is({BlockId::head, Role::logits}) && keeps_logits());
-  const bool keeps_input = part_is({BlockId::experts, Role::gate_up}) && !(is_narrow && keeps_casts());
+  const bool needs_input = part.is_frozen ? part.feeds_adapter : !(is_narrow && keeps_casts());
+  const bool keeps_input = part_is({BlockId::experts, Role::gate_up}) && needs_input;
   PartKernel& product = forward(gemm, (is_kept ? size(tokens_of(outputs)) : Bytes{}) +
                                           (keeps_input ? size(tokens_of(part.inputs)) : Bytes{}));
   product.survives = ++products_ % 2 == 1;

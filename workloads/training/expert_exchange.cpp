@@ -25,9 +25,8 @@ std::vector<Bytes> sends_of(const ExpertLoads& loads, std::int64_t layer, Bytes 
   return sends;
 }
 
-CollectiveCall all_to_all(const ExpertGrid& grid, Bytes of_a_rank, DType dtype) {
-  return grid.along(grid.expert_groups(),
-                    {.kind = CollectiveKind::all_to_all, .bytes = of_a_rank, .dtype = dtype});
+CollectiveCall all_to_all(const ExpertGrid& grid, RankGroups among, Bytes of_a_rank, DType dtype) {
+  return grid.along(among, {.kind = CollectiveKind::all_to_all, .bytes = of_a_rank, .dtype = dtype});
 }
 
 }  // namespace
@@ -36,7 +35,8 @@ ExpertCalls expert_calls(const TrainingSetup& setup, const ExpertGrid& grid, con
                          std::int64_t layer) {
   const RoutedTokens routed = balanced_tokens(setup);
   const auto tokens = static_cast<double>(setup.tokens_between());
-  const bool once = setup.experts.dispatch == Dispatch::deepep;
+  const bool by_node = setup.experts.dispatch == Dispatch::hybridep;
+  const bool once = by_node || setup.experts.dispatch == Dispatch::deepep;
   const double copies =
       once ? tokens * destinations(*setup.model.experts, grid.expert()) : static_cast<double>(routed.sent);
   const auto gathered = [&](CollectiveKind kind, RankGroups groups, double of_a_rank, bool fp8) {
@@ -47,7 +47,8 @@ ExpertCalls expert_calls(const TrainingSetup& setup, const ExpertGrid& grid, con
   const bool is_uneven = loads != nullptr && setup.experts.capacity_factor == 0.0;
   const auto exchange = [&](bool fp8, bool back) {
     const Bytes of_a_rank = token_bytes(setup, fp8) * copies;
-    CollectiveCall call = all_to_all(grid, of_a_rank, fp8 ? DType::fp8 : setup.dtype);
+    CollectiveCall call = all_to_all(grid, by_node ? grid.node_groups() : grid.expert_groups(), of_a_rank,
+                                     fp8 ? DType::fp8 : setup.dtype);
     if (!is_uneven) return call;
     call.kind = CollectiveKind::all_to_all_v;
     call.bytes = {};
@@ -61,7 +62,7 @@ ExpertCalls expert_calls(const TrainingSetup& setup, const ExpertGrid& grid, con
         calls.push_back(gathered(CollectiveKind::all_gather, grid.token_groups(), tokens, fp8));
       return calls;
     }
-    if (grid.expert() > 1) calls.push_back(exchange(fp8, back));
+    if (grid.expert() > (by_node ? grid.nodes() : 1)) calls.push_back(exchange(fp8, back));
     if (grid.tensor() > 1)
       calls.push_back(gathered(CollectiveKind::all_gather, grid.tensor_groups(), copies, fp8));
     return calls;
@@ -72,6 +73,14 @@ ExpertCalls expert_calls(const TrainingSetup& setup, const ExpertGrid& grid, con
   for (CollectiveCall& call : calls.back)
     if (call.kind == CollectiveKind::all_gather) call.kind = CollectiveKind::reduce_scatter;
   if (calls.back.size() > 1) std::swap(calls.back.front(), calls.back.back());
+  if (!by_node || grid.nodes() == 1) return calls;
+  const auto over_network = [&](bool fp8) {
+    const Bytes of_a_rank =
+        token_bytes(setup, fp8) * (tokens * destinations(*setup.model.experts, grid.nodes()));
+    return all_to_all(grid, grid.network_groups(), of_a_rank, fp8 ? DType::fp8 : setup.dtype);
+  };
+  calls.network_out = over_network(setup.experts.fp8_dispatch);
+  calls.network_back = over_network(false);
   return calls;
 }
 
@@ -115,22 +124,31 @@ void ExpertExchange::after(PartId part, Pass pass) {
   const std::int64_t own =
       setup_.experts.dispatch == Dispatch::alltoall ? routed_.sent : setup_.tokens_between();
   if (forward && part.role == Role::dispatch)
-    launch("dispatch", calls_.out, bytes(routed_.received, setup_.experts.fp8_dispatch));
-  if (forward && part.role == Role::restore) launch("combine", calls_.back, bytes(own, false));
+    launch("dispatch", calls_.out, calls_.network_out, bytes(routed_.received, setup_.experts.fp8_dispatch));
+  if (forward && part.role == Role::restore)
+    launch("combine", calls_.back, calls_.network_back, bytes(own, false));
   if (!forward && part.role == Role::combine)
-    launch("combine backward", calls_.gradients_out, bytes(routed_.received, false));
-  if (!forward && part.role == Role::arrange) launch("dispatch backward", calls_.back, bytes(own, false));
+    launch("combine backward", calls_.gradients_out, calls_.network_back, bytes(routed_.received, false));
+  if (!forward && part.role == Role::arrange)
+    launch("dispatch backward", calls_.back, calls_.network_back, bytes(own, false));
 }
 
-void ExpertExchange::launch(const std::string& name, const std::vector<CollectiveCall>& calls, Bytes arrives) {
+void ExpertExchange::launch(const std::string& name, const std::vector<CollectiveCall>& calls,
+                            const std::optional<CollectiveCall>& network, Bytes arrives) {
   if (setup_.framework.syncs_routing && name == "dispatch" && setup_.experts.capacity_factor == 0.0)
     program_.host_wait(program_.record(compute_, "tokens of experts counted"));
-  if (calls.empty()) return;
+  if (calls.empty() && !network) return;
   if (other_ != nullptr) other_->record_arrival();
   const auto stream = program_.stream("dispatch");
   program_.order(compute_, stream, name + " ready");
+  if (network) {
+    const auto between_nodes = program_.stream("dispatch_network");
+    program_.order(compute_, between_nodes, name + " ready");
+    program_.collective(between_nodes, name + " network " + std::string(name_of(network->kind)), *network);
+  }
   for (const CollectiveCall& call : calls)
     program_.collective(stream, name + " " + std::string(name_of(call.kind)), call);
+  if (network) program_.order(program_.stream("dispatch_network"), stream, name + " network arrived");
   under_way_ = UnderWay{
       .name = name, .buffer = program_.memory().allocate(compute_, MemoryClass::communication, name, arrives)};
 }

@@ -1,6 +1,7 @@
 #pragma once
 /// The grid in which ranks are arranged for experts, beside RankGrid, which all other weights have.
 
+#include <algorithm>
 #include <vector>
 
 #include "collectives/call.hpp"
@@ -18,15 +19,21 @@ class ExpertGrid {
       : ranks_(ranks),
         tensor_(setup.expert_tensor_parallel()),
         expert_(setup.experts.ranks),
-        data_(ranks / (tensor_ * expert_ * setup.pipeline.stages)) {}
+        data_(ranks / (tensor_ * expert_ * setup.pipeline.stages)),
+        within_node_(setup.experts.node_ranks > 0 ? std::clamp(setup.experts.node_ranks / tensor_, 1, expert_)
+                                                  : expert_) {}
 
   int tensor() const { return tensor_; }
   int expert() const { return expert_; }
   int data() const { return data_; }  ///< replicas of each expert
   int ranks() const { return ranks_; }
+  int nodes() const { return expert_ / within_node_; }  ///< among which the experts of one set are divided
 
   RankGroups tensor_groups() const { return {.size = tensor_, .stride = 1}; }
   RankGroups expert_groups() const { return {.size = expert_, .stride = tensor_}; }
+  /// Of these groups, ranks of one node, and ranks that have the same place in their nodes.
+  RankGroups node_groups() const { return {.size = within_node_, .stride = tensor_}; }
+  RankGroups network_groups() const { return {.size = nodes(), .stride = tensor_ * within_node_}; }
   RankGroups data_groups() const { return {.size = data_, .stride = tensor_ * expert_}; }
   /// All ranks that have parts of one set of experts.
   RankGroups token_groups() const { return {.size = tensor_ * expert_, .stride = 1}; }
@@ -46,7 +53,7 @@ class ExpertGrid {
   }
 
  private:
-  int ranks_, tensor_, expert_, data_;
+  int ranks_, tensor_, expert_, data_, within_node_;
 };
 
 }  // namespace c3::workloads

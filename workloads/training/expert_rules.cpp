@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "workloads/pipeline/schedule.hpp"
 #include "workloads/training/expert_grid.hpp"
 #include "workloads/training/stage_layers.hpp"
 
@@ -93,6 +94,50 @@ Broken rule_of_turns(const TrainingSetup& setup) {
   return std::nullopt;
 }
 
+/// Of adapters beside experts, and of experts that are frozen.
+Broken rule_of_lora(const TrainingSetup& setup) {
+  const LoraSetup& lora = setup.lora;
+  if (lora.rank == 0) return std::nullopt;
+  const int sharers = setup.expert_tensor_parallel();
+  if ((lora.gate_up || lora.down) && sharers > 1)
+    return BrokenRule{
+        "expert_tensor_parallel",
+        fmt::format("must be 1 with adapters beside experts (lora.gate_up, lora.down): it is {}", sharers)};
+  if (setup.sharding == Sharding::parameters && setup.has_expert_grid())
+    return BrokenRule{"sharding",
+                      "fsdp with expert_parallel > 1 cannot be combined with [training.lora]: frozen experts "
+                      "would be gathered with all else"};
+  return std::nullopt;
+}
+
+Broken rule_of_delay(const TrainingSetup& setup) {
+  const auto refuse = [](std::string what) { return BrokenRule{"delayed_weight_gradients", std::move(what)}; };
+  if (!setup.experts.micro_batch_overlap)
+    return refuse("requires micro_batch_overlap = true, as Megatron-Core's delay_wgrad_compute does");
+  if (setup.pipeline.stages > 1 && splits_backward(setup.pipeline.schedule))
+    return refuse(
+        fmt::format("cannot be combined with schedule = \"{}\", which makes gradients of weights in passes "
+                    "of their own",
+                    name_of(setup.pipeline.schedule)));
+  return std::nullopt;
+}
+
+Broken rule_of_hybridep(const TrainingSetup& setup) {
+  const ExpertSetup& experts = setup.experts;
+  if (experts.routing != Routing::balanced)
+    return BrokenRule{"dispatch", fmt::format("\"hybridep\" requires routing = \"balanced\" (it is \"{}\")",
+                                              name_of(experts.routing))};
+  const int sharers = setup.expert_tensor_parallel(), ranks = experts.ranks * sharers;
+  const int of_node = experts.node_ranks;
+  if (of_node == 0 || of_node % ranks == 0) return std::nullopt;
+  if (ranks % of_node == 0 && of_node % sharers == 0) return std::nullopt;
+  return BrokenRule{
+      "dispatch",
+      fmt::format("\"hybridep\" requires that experts are divided among whole nodes, or several times "
+                  "within one: {} ranks, with {} of a node, are neither",
+                  ranks, of_node)};
+}
+
 }  // namespace
 
 std::optional<BrokenRule> broken_expert_rule(const TrainingSetup& setup, int ranks) {
@@ -109,6 +154,7 @@ std::optional<BrokenRule> broken_expert_rule(const TrainingSetup& setup, int ran
   if (auto broken = rule_of_tensor_parallel(setup)) return broken;
   if (setup.has_expert_grid())
     if (auto broken = rule_of_sharding(setup, ranks)) return broken;
+  if (auto broken = rule_of_lora(setup)) return broken;
   if (setup.experts.routing != Routing::balanced && setup.experts.ranks == 1)
     return BrokenRule{"routing", fmt::format("\"{}\" requires expert_parallel > 1 (it is 1)",
                                              name_of(setup.experts.routing))};
@@ -119,6 +165,10 @@ std::optional<BrokenRule> broken_expert_rule(const TrainingSetup& setup, int ran
       std::ssize(setup.experts.shares) != setup.model.experts->experts)
     return BrokenRule{"routing_shares", fmt::format("must have a number for each of the {} experts (it has {})",
                                                     setup.model.experts->experts, setup.experts.shares.size())};
+  if (setup.experts.dispatch == Dispatch::hybridep)
+    if (auto broken = rule_of_hybridep(setup)) return broken;
+  if (setup.experts.delayed_weight_gradients)
+    if (auto broken = rule_of_delay(setup)) return broken;
   if (setup.experts.shared_overlap && setup.model.experts->shared_width == 0)
     return BrokenRule{"shared_expert_overlap", "requires a model with shared experts"};
   return setup.experts.micro_batch_overlap ? rule_of_turns(setup) : std::nullopt;

@@ -29,11 +29,15 @@ struct ExpertSetup {
   double capacity_factor = 0.0;  ///< tokens of an expert over an even share, the others pass by; 0: all
   bool shared_overlap = false;   ///< shared experts run beside tokens that travel
   bool micro_batch_overlap = false;  ///< so do kernels of another micro-batch
-  std::int64_t padding = 1;          ///< to a multiple of which the tokens of each expert are filled up
+  /// With that, gradients of weights are made after gradients of tokens have left (Megatron-Core:
+  /// delay_wgrad_compute).
+  bool delayed_weight_gradients = false;
+  std::int64_t padding = 1;  ///< to a multiple of which the tokens of each expert are filled up
   Routing routing = Routing::balanced;
   double concentration = 10.0;      ///< of Routing::dirichlet, of each expert: the smaller, the less even
   std::int64_t routing_seed = 1;    ///< of Routing::dirichlet
   std::vector<double> shares = {};  ///< of Routing::histogram: of each expert, in any unit
+  int node_ranks = 0;  ///< that are joined by more than a network, neighbours; 0: all (of the cluster)
 
   bool operator==(const ExpertSetup&) const = default;
 };

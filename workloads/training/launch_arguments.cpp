@@ -94,11 +94,12 @@ class Writer {
     const ExpertSetup& experts = setup_.experts;
     add("--expert-model-parallel-size", experts.ranks);
     add("--expert-tensor-parallel-size", setup_.expert_tensor_parallel());
-    const bool is_deepep = experts.dispatch == Dispatch::deepep;
-    add("--moe-token-dispatcher-type", is_deepep ? std::string_view("flex") : name_of(experts.dispatch));
-    if (is_deepep) add("--moe-enable-deepep");
+    const bool is_flex = experts.dispatch == Dispatch::deepep || experts.dispatch == Dispatch::hybridep;
+    add("--moe-token-dispatcher-type", is_flex ? std::string_view("flex") : name_of(experts.dispatch));
+    if (is_flex) add("--moe-flex-dispatcher-backend", name_of(experts.dispatch));
     if (experts.shared_overlap) add("--moe-shared-expert-overlap");
     if (experts.micro_batch_overlap) add("--overlap-moe-expert-parallel-comm");
+    if (experts.delayed_weight_gradients) add("--delay-wgrad-compute");
     if (experts.capacity_factor > 0.0) add("--moe-expert-capacity-factor", experts.capacity_factor);
   }
 

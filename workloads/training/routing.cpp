@@ -43,7 +43,7 @@ RoutedTokens balanced_tokens(const TrainingSetup& setup) {
   }
   routed.rows = routed.received = routed.sent * sharers;
   if (experts.dispatch == Dispatch::allgather) routed.received = tokens * experts.ranks * sharers;
-  if (experts.dispatch == Dispatch::deepep)
+  if (experts.dispatch == Dispatch::deepep || experts.dispatch == Dispatch::hybridep)
     routed.received = rounded(static_cast<double>(tokens * sharers) * destinations(model, experts.ranks));
   return routed;
 }

@@ -87,9 +87,14 @@ void StepComposer::backward_pass(const PipelineTask& task) {
   const Tensor gradient = begin_backward(task);
   for (std::int64_t i = chunk_of(task).layers; i-- > 0;) {
     const std::int64_t layer = chunk_of(task).first + i;
-    begin_range_of(task, i);
-    begin_backward_layer(task, i);
-    backward_block(blocks_.layer(layer), layer_state(task, i), is_recomputed(layer), usual_split());
+    if (setup_.experts.delayed_weight_gradients) {
+      for (std::size_t third = 0; third < std::tuple_size_v<Thirds>; ++third)
+        backward_third(task, i, third);
+    } else {
+      begin_range_of(task, i);
+      begin_backward_layer(task, i);
+      backward_block(blocks_.layer(layer), layer_state(task, i), is_recomputed(layer), usual_split());
+    }
     end_backward_layer(task, i);
   }
   end_backward(task, gradient);
@@ -202,6 +207,9 @@ void StepComposer::forward_third(const PipelineTask& task, std::int64_t layer, s
   forward_parts(thirds_of(block.forward, Role::dispatch, Role::restore)[third], state, is_recomputed(number));
 }
 
+// Delayed, gradients of experts' weights are made beside gradients of tokens on their way back, all others at
+// the layer's end (Megatron-Core, models/common/model_chunk_schedule_plan.py: mlp and attn backward_dw). Wrong
+// when: a stage sends its last gradients before attention's weights of its first layer.
 void StepComposer::backward_third(const PipelineTask& task, std::int64_t layer, std::size_t third) {
   const std::int64_t number = chunk_of(task).first + layer;
   const StepBlock& block = blocks_.layer(number);
@@ -212,8 +220,13 @@ void StepComposer::backward_third(const PipelineTask& task, std::int64_t layer, 
     begin_backward_layer(task, layer);
     begin_backward_block(block, state, is_recomputed(number));
   }
-  backward_parts(block, thirds[third], state, is_recomputed(number), usual_split());
-  if (third + 1 == thirds.size() && usual_split() == Split::none) end_block(state);
+  const bool delays = setup_.experts.delayed_weight_gradients, is_last = third + 1 == thirds.size();
+  backward_parts(block, thirds[third], state, is_recomputed(number), delays ? Split::all : usual_split());
+  if (delays && third == 1) weights_parts(thirds[1], state, Split::all);
+  if (delays && is_last)
+    for (const auto& kernels : {thirds[0], thirds[2]})
+      weights_parts(kernels, state, Split::all);
+  if (is_last && usual_split() == Split::none) end_block(state);
 }
 
 }  // namespace c3::workloads

@@ -81,7 +81,12 @@ bool StepComposer::splits(Split split, PartId part) {
 
 // Of a backward pass that is split.
 void StepComposer::weights_block(const BlockKernels& block, BlockState& state, Split split) {
-  std::span<const PartKernel> rest = block.backward;
+  weights_parts(block.backward, state, split);
+  end_block(state);
+}
+
+// \p rest: kernels of some of the block's parts, in their order.
+void StepComposer::weights_parts(std::span<const PartKernel> rest, BlockState& state, Split split) {
   while (!rest.empty()) {
     const PartId part = rest.front().part;
     const auto end = std::ranges::find_if(rest, [&](const PartKernel& kernel) { return kernel.part != part; });
@@ -96,7 +101,6 @@ void StepComposer::weights_block(const BlockKernels& block, BlockState& state, S
     }
     rest = rest.subspan(count);
   }
-  end_block(state);
 }
 
 // What parts without a backward kernel keep.

@@ -174,6 +174,7 @@ class StepComposer {
   void backward_parts(const BlockKernels& block, std::span<const PartKernel> rest, BlockState& state,
                       bool recomputed, Split split);
   void weights_block(const BlockKernels& block, BlockState& state, Split split);
+  void weights_parts(std::span<const PartKernel> rest, BlockState& state, Split split);
   void end_block(BlockState& state);
   void recompute(const BlockKernels& block, BlockState& state);
   void run_parts(std::span<const PartKernel> rest, Pass pass, Keeping keeping, BlockState* state);

@@ -69,8 +69,9 @@ CollectiveCall StepComposer::call_of(const PartTransfer& transfer) const {
   const CollectiveKind kind = kind_of(transfer.way);
   if (transfer.over == PartTransfer::Over::tensor) return tensor_call(kind, transfer.bytes);
   CollectiveCall call{.kind = kind, .bytes = transfer.bytes, .dtype = setup_.dtype};
-  const RankGroups groups = kind == CollectiveKind::all_to_all ? groups_of_heads(setup_.context, grid_)
-                                                               : ring_of_keys(setup_.context, grid_);
+  const bool divides_heads = kind == CollectiveKind::all_to_all && setup_.context.head_ranks() > 1;
+  const RankGroups groups =
+      divides_heads ? groups_of_heads(setup_.context, grid_) : ring_of_keys(setup_.context, grid_);
   if (groups.size < grid_.ranks()) call.groups = groups;
   return call;
 }

@@ -82,12 +82,15 @@ std::vector<ParameterUnit> StepComposer::expert_units() const {
 }
 
 std::unique_ptr<DataParallel> StepComposer::data_parallelism() {
-  if (!setup_.has_expert_grid())
+  const std::vector<ParameterUnit> of_experts = expert_units();
+  const bool trains_experts =
+      std::ranges::any_of(of_experts, [](const ParameterUnit& unit) { return unit.parameters > 0; });
+  if (!trains_experts)
     return make_data_parallel(setup_, units_, chunk_units(), data_parallel_group(), program_);
   const ExpertGrid experts(setup_, grid_.ranks());
   const DataParallelGroup group = data_parallel_group();
   const int size = experts.data() / group.replicas;
-  const ExpertReplicas replicas{.units = expert_units(),
+  const ExpertReplicas replicas{.units = of_experts,
                                 .group = {.size = size,
                                           .stride = experts.data_groups().stride,
                                           .is_all = size == experts.ranks(),
