@@ -78,7 +78,7 @@ std::vector<Scene> scenes() {
       {"softmax of long rows", vectors(VectorOp::softmax, 8192, 50'257)},
       {"layer norm", vectors(VectorOp::layernorm, 32'768, 8192), 0.02},
       {"layer norm in the caches", vectors(VectorOp::layernorm, 1024, 1024), 0.03},
-      {"optimizer", vectors(VectorOp::adam, 8192, 8192)},
+      {"optimizer", vectors(VectorOp::adam, 8192, 8192), 0.03},
   };
 }
 
