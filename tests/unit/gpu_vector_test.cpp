@@ -257,6 +257,8 @@ TEST_CASE(
   CHECK(instructions(VectorOp::embedding) == near(2 * 2 + 119));
   CHECK(instructions(VectorOp::quantize, DType::bf16) == near(1.5 * 3 + 7));
   CHECK(instructions(VectorOp::quantize_both, DType::bf16) == near(2 * 3 + 2 * 7));
+  CHECK(instructions(VectorOp::quantize_mx, DType::bf16) == near(1.5 * 3 + 2 * 7));
+  CHECK(instructions(VectorOp::quantize_mx_both, DType::bf16) == near(2 * 3 + 4 * 7));
   // What a chain hands on is neither stored nor loaded.
   CHECK(instructions(chain_of({VectorOp::silu, VectorOp::mul}), DType::bf16) == near(3 * 3 + 21));
   // Rows: a softmax in registers by its own count, columns padded; longer ones and norms read again.

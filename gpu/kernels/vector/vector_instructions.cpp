@@ -33,15 +33,20 @@ double arithmetic(VectorOp op, Pass pass) {
 }
 
 bool is_cast(VectorOp op) { return op >= VectorOp::quantize && op <= VectorOp::quantize_nv_both; }
-// Each of two copies is scaled and cast by itself.
-bool casts_twice(VectorOp op) { return op >= VectorOp::quantize_both && op <= VectorOp::quantize_nv_both; }
+
+/// Each of two copies is scaled and cast by itself; where a kernel finds the scales itself, that is as much
+/// again.
+double casts_of(VectorOp op) {
+  const bool makes_two = op >= VectorOp::quantize_both && op <= VectorOp::quantize_nv_both;
+  return std::max(traits(op).flops, makes_two ? 2.0 : 1.0);
+}
 
 double arithmetic_of(VectorOp op, Pass pass, const VectorCoefficients& coefficients) {
   if (op == VectorOp::pow || op == VectorOp::pow_scalar) return coefficients.power_ops;
   if (op == VectorOp::embedding) return coefficients.lookup_ops;
   if (op == VectorOp::layernorm_quantize) return arithmetic(VectorOp::layernorm, pass) + coefficients.cast_ops;
   if (op == VectorOp::rmsnorm_quantize) return arithmetic(VectorOp::rmsnorm, pass) + coefficients.cast_ops;
-  if (is_cast(op)) return coefficients.cast_ops * (casts_twice(op) ? 2.0 : 1.0);
+  if (is_cast(op)) return coefficients.cast_ops * casts_of(op);
   return arithmetic(op, pass);
 }
 
