@@ -62,10 +62,20 @@ std::string waterfall_table(const Explanation& explanation) {
     text += fmt::format(
         "interference: kernels run {} {} longer, exposed communication and waiting take {} {} more\n",
         times.text(its->kernels), times.unit(), times.text(its->beside), times.unit());
-  for (const CommunicationSplit& its : explanation.communication)
-    text += fmt::format("{}: {} {} of it is latency, {} {} bandwidth\n", its.name, times.text(its.latency),
-                        times.unit(), times.text(its.bandwidth), times.unit());
   return text;
+}
+
+std::string communication_table(const Explanation& explanation) {
+  if (explanation.communication.empty()) return {};
+  const Seconds time = explanation.waterfall.time;
+  const TimeColumn times(time);
+  TextTable table({"exposed communication", times.unit(), "of the run", "waiting", "latency", "bandwidth"});
+  for (const CommunicationSplit& its : explanation.communication)
+    table.add({its.name, times.text(its.exposed), share_text(its.exposed / time), times.text(its.waiting),
+               times.text(its.latency), times.text(its.bandwidth)});
+  return table.text() +
+         "of the run as it is, on an average GPU, while no kernel runs; waiting: for members that have not "
+         "come\n\n";
 }
 
 std::string path_table(const Explanation& explanation) {
@@ -151,10 +161,10 @@ std::string Explanation::words() const {
 }
 
 std::string explain_text(const Explanation& explanation) {
-  std::string text = fmt::format("{} on {}, strategy {}: mean of {} {}\n\n{}\n{}\n", explanation.experiment,
+  std::string text = fmt::format("{} on {}, strategy {}: mean of {} {}\n\n{}\n{}{}\n", explanation.experiment,
                                  explanation.system, explanation.strategy, explanation.seeds,
                                  explanation.seeds == 1 ? "seed" : "seeds", waterfall_table(explanation),
-                                 path_table(explanation));
+                                 communication_table(explanation), path_table(explanation));
   if (!explanation.levers.empty()) text += lever_table(explanation) + "\n";
   return text + explanation.words() + "\n";
 }
@@ -170,8 +180,11 @@ std::string explain_json(const Explanation& explanation) {
     parts.push_back(std::move(its));
   }
   for (const CommunicationSplit& its : explanation.communication)
-    splits.push_back(
-        {{"name", its.name}, {"latency_us", us(its.latency)}, {"bandwidth_us", us(its.bandwidth)}});
+    splits.push_back({{"name", its.name},
+                      {"exposed_us", us(its.exposed)},
+                      {"waiting_us", us(its.waiting)},
+                      {"latency_us", its.latency ? Json(us(*its.latency)) : Json()},
+                      {"bandwidth_us", its.bandwidth ? Json(us(*its.bandwidth)) : Json()}});
   for (const PathClass& its : explanation.path.classes)
     classes.push_back({{"name", its.name},
                        {"on_path_us", us(its.on_path)},

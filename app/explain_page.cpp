@@ -97,6 +97,21 @@ std::string waterfall_section(const Explanation& explanation) {
          "impossible.</p>\n</section>\n";
 }
 
+std::string exposed_section(const Explanation& explanation) {
+  if (explanation.communication.empty()) return "";
+  const Seconds time = explanation.waterfall.time;
+  const TimeUnit unit = unit_for(time);
+  const auto text = [&](const std::optional<Seconds>& its) { return its ? unit.format(*its) : std::string(); };
+  std::vector<std::vector<std::string>> rows;
+  for (const CommunicationSplit& its : explanation.communication)
+    rows.push_back({escaped(its.name), unit.format(its.exposed), percent_text(its.exposed / time),
+                    unit.format(its.waiting), text(its.latency), text(its.bandwidth)});
+  return "<section id=\"exposed\">\n<h2>Communication that no kernel hides</h2>\n" +
+         table_html("times", {"", unit.name, "of the run", "waiting", "latency", "bandwidth"}, rows) +
+         "<p class=\"note\">Of the run as it is, on an average GPU. Waiting: for members that have not come."
+         "</p>\n</section>\n";
+}
+
 std::string path_section(const Explanation& explanation) {
   const CriticalPath& path = explanation.path;
   const TimeUnit unit = unit_for(path.time);
@@ -186,8 +201,8 @@ std::string explain_page(const Explanation& explanation) {
          fmt::format("<header>\n<h1>{}</h1>\n<p>{}</p>\n<p class=\"muted\">{}; mean of {} {}</p>\n</header>\n",
                      escaped(title), escaped(explanation.words()), escaped(explanation.system),
                      explanation.seeds, explanation.seeds == 1 ? "seed" : "seeds") +
-         waterfall_section(explanation) + lever_section(explanation) + path_section(explanation) +
-         schedule_section(explanation.schedule, explanation.path_of) + kPageEnd;
+         waterfall_section(explanation) + exposed_section(explanation) + lever_section(explanation) +
+         path_section(explanation) + schedule_section(explanation.schedule, explanation.path_of) + kPageEnd;
 }
 
 }  // namespace c3::app

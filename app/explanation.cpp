@@ -24,10 +24,14 @@ std::string run_text(const ExplainedRun& run) {
   Json classes = Json::array();
   for (const ClassTime& its : run.classes)
     classes.push_back({{"name", its.name}, {"time", its.time.value}, {"count", its.count}});
+  Json exposed = Json::array();
+  for (const ExposedTime& its : run.exposed)
+    exposed.push_back({{"kind", its.kind}, {"time", its.time.value}, {"waiting", its.waiting.value}});
   return Json{{"time", run.time.value},
               {"kernels", run.kernels.value},
               {"bubble", run.bubble.value},
-              {"classes", std::move(classes)}}
+              {"classes", std::move(classes)},
+              {"exposed", std::move(exposed)}}
       .dump();
 }
 
@@ -37,6 +41,9 @@ ExplainedRun run_of(const std::string& text) {
   ExplainedRun run{.time = seconds("time"), .kernels = seconds("kernels"), .bubble = seconds("bubble")};
   for (const Json& its : json["classes"].elements())
     run.classes.push_back({its["name"].text(), Seconds{its["time"].number()}, its["count"].number()});
+  for (const Json& its : json["exposed"].elements())
+    run.exposed.push_back(
+        {its["kind"].text(), Seconds{its["time"].number()}, Seconds{its["waiting"].number()}});
   return run;
 }
 
@@ -123,7 +130,7 @@ class Explainer {
                             .levers = {},
                             .schedule = {}};
     if (may_be_shortened(experiment_)) explanation.path_of = abridged_part(experiment_);
-    explanation.communication = communication(explanation.waterfall);
+    explanation.communication = communication(runs);
     explanation.levers = lever_results(explanation.waterfall.time);
     if (schedule_) explanation.schedule = schedule_of_json(results_[*schedule_]);
     return explanation;
@@ -234,19 +241,26 @@ class Explainer {
     return runs;
   }
 
-  std::vector<CommunicationSplit> communication(const Waterfall& fall) const {
+  /// Of the run as it is. Bandwidth and latency divide what moves, as they divide what the kind costs in all.
+  std::vector<CommunicationSplit> communication(const WaterfallRuns& runs) const {
     std::vector<CommunicationSplit> splits;
+    const ExplainedRun& as_it_is = runs.runs.at(0);
     std::size_t number = 0;
     for (const Cause& cause : causes_) {
       if (cause.kind != CauseKind::communication) continue;
-      const Seconds all = fall.time - run_of(results_[free_[number]]).time;
-      const Seconds moving = fall.time - run_of(results_[least_[number]]).time;
+      const Seconds all = as_it_is.time - run_of(results_[free_[number]]).time;
+      const Seconds moving = as_it_is.time - run_of(results_[least_[number]]).time;
       ++number;
-      const auto part = std::ranges::find(fall.parts, cause.name(), &WaterfallPart::name);
+      const auto exposed = std::ranges::find(as_it_is.exposed, cause.what, &ExposedTime::kind);
+      if (exposed == as_it_is.exposed.end()) continue;
+      CommunicationSplit split{.name = cause.what, .exposed = exposed->time, .waiting = exposed->waiting};
       constexpr double kNothing = 1e-6;
-      if (all.value <= kNothing * fall.time.value || !moves_bytes(experiment_.program, cause.streams)) continue;
-      const double share = std::clamp(moving / all, 0.0, 1.0);
-      splits.push_back({cause.name(), (1.0 - share) * part->time, share * part->time});
+      if (all.value > kNothing * as_it_is.time.value && moves_bytes(experiment_.program, cause.streams)) {
+        const Seconds moves = exposed->time - exposed->waiting;
+        split.bandwidth = std::clamp(moving / all, 0.0, 1.0) * moves;
+        split.latency = moves - *split.bandwidth;
+      }
+      splits.push_back(std::move(split));
     }
     return splits;
   }

@@ -68,10 +68,14 @@ struct LeverResult {
   double gain(Seconds time) const;
 };
 
-/// How exposed communication of one kind divides.
+/// How exposed communication of one kind divides: time of the run as it is, on an average GPU, in which no
+/// kernel runs.
 struct CommunicationSplit {
-  std::string name;  ///< of its part of the waterfall
-  Seconds latency, bandwidth;
+  std::string name;  ///< "data parallel", or that of a stream
+  Seconds exposed;
+  Seconds waiting;  ///< of that, for members that have not come
+  /// The rest; absent where its bytes are not known, or where the run would take as long without it.
+  std::optional<Seconds> latency = std::nullopt, bandwidth = std::nullopt;
 };
 
 struct Explanation {

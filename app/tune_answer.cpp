@@ -11,6 +11,18 @@ std::optional<double> number_of(const TunedCandidate& candidate, std::string_vie
   return found == candidate.numbers.end() ? std::nullopt : std::optional(found->value);
 }
 
+constexpr std::string_view kExposedKind = "exposed_";
+
+/// Numbers of exposed communication by kind that either has.
+std::vector<std::string> exposed_kinds(const TunedCandidate& best, const TunedCandidate& other) {
+  std::vector<std::string> names;
+  for (const TunedCandidate* its : {&best, &other})
+    for (const PointNumber& number : its->numbers)
+      if (number.name.starts_with(kExposedKind) && std::ranges::find(names, number.name) == names.end())
+        names.push_back(number.name);
+  return names;
+}
+
 /// Whether \p a is no worse than \p b in anything that is known of both, and better in something.
 bool beats(const TunedCandidate& a, const TunedCandidate& b) {
   bool is_better = a.cost < b.cost;
@@ -52,6 +64,12 @@ std::vector<ComparedNumber> compared(const TunedCandidate& best, const TunedCand
   constexpr double kMilliseconds = 1e-3, kGigabytes = 1e-9;
   add("kernels", "kernels", "ms", kMilliseconds);
   add("exposed", "exposed communication", "ms", kMilliseconds);
+  for (const std::string& name : exposed_kinds(best, other)) {
+    std::string kind = name.substr(kExposedKind.size());
+    std::ranges::replace(kind, '_', ' ');
+    rows.push_back({"exposed: " + kind, "ms", kMilliseconds * number_of(best, name).value_or(0.0),
+                    kMilliseconds * number_of(other, name).value_or(0.0)});
+  }
   add("idle", "neither", "ms", kMilliseconds);
   if (rows.empty()) return rows;
   add("bubble", "bubble, mean of GPUs", "ms", kMilliseconds);

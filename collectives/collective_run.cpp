@@ -57,7 +57,10 @@ Task CollectiveRun::join(int rank, Seconds delay, ActivityId* activity, Activity
   work.begin(plan_.name);
   start(rank);
   has_joined_[index] = true;
-  if (++joined_ == simulated_.size()) all_joined_.set();
+  if (++joined_ == simulated_.size()) {
+    last_joined_ = simulation_.now();
+    all_joined_.set();
+  }
   co_await all_joined_;
   co_await done_;
   work.end(plan_.name);

@@ -30,7 +30,9 @@ class CollectiveRun {
   int members() const { return graph_.ranks(); }
   bool has_member(int rank) const;
   bool have_all_joined() const { return all_joined_.is_set(); }  ///< and it is under way, or has ended
-  int width() const { return width_; }                           ///< channels (cu) or engines (dma) of one rank
+  /// When the last member that is simulated joined. \pre have_all_joined()
+  Seconds last_joined() const { return last_joined_; }
+  int width() const { return width_; }  ///< channels (cu) or engines (dma) of one rank
   /// What a user should know of how it ran; empty: nothing.
   virtual std::string note() const { return {}; }
   /// When \p rank's first bytes moved, where that may be before it joins.
@@ -101,6 +103,7 @@ class CollectiveRun {
   int first_rank_ = 0;                      ///< the lowest of simulated()
   std::vector<std::size_t> index_of_rank_;  ///< by rank, from there to the highest
   std::size_t joined_ = 0;
+  Seconds last_joined_;
   std::vector<bool> has_joined_;  ///< by simulated()
   Event all_joined_;
   Event done_;

@@ -13,6 +13,7 @@ namespace {
 
 constexpr const char* kStep = "step";
 constexpr const char* kClasses = "step_classes";
+constexpr const char* kExposed = "step_exposed";
 constexpr const char* kMemory = "memory";
 
 std::string column_of(MemoryClass memory_class) { return fmt::format("memory_{}", name_of(memory_class)); }
@@ -30,6 +31,30 @@ void write_classes(const H5Id& strategy, const std::vector<ClassTime>& classes, 
   name.flush();
   time.flush();
   count.flush();
+}
+
+void write_exposed(const H5Id& strategy, const std::vector<ExposedTime>& exposed, NameTable& names) {
+  const H5Id group = h5_create_group(strategy, kExposed);
+  Column<NameIndex> kind(group, {"kind", "1", "parallelism that communication serves, or its stream"});
+  Column<std::int64_t> time(group, {"time", "ps", "in which it is in flight and no kernel runs"});
+  Column<std::int64_t> waiting(group, {"waiting", "ps", "of that, for members that have not come"});
+  for (const ExposedTime& its : exposed) {
+    kind.push(names.index(its.kind));
+    time.push(picoseconds(its.time));
+    waiting.push(picoseconds(its.waiting));
+  }
+  kind.flush();
+  time.flush();
+  waiting.flush();
+}
+
+void read_exposed(const ResultReader& file, const std::string& strategy, StepBreakdown& times) {
+  if (!file.has_table(strategy, kExposed)) return;  // of an older file
+  const ResultTable table = file.table(strategy, kExposed);
+  for (std::size_t i = 0; i < table.rows(); ++i)
+    times.exposed_by.push_back({table.values<std::string>("kind")[i],
+                                seconds(table.values<std::int64_t>("time")[i]),
+                                seconds(table.values<std::int64_t>("waiting")[i])});
 }
 
 void write_tenants(const H5Id& strategy, const std::vector<MemoryTenant>& tenants, NameTable& names) {
@@ -100,6 +125,7 @@ StepBreakdown read_times(const ResultReader& file, const std::string& strategy, 
   const auto& counts = table.values<double>("count");
   for (std::size_t i = 0; i < table.rows(); ++i)
     times.classes.push_back({names[i], seconds(lengths[i]), counts[i]});
+  read_exposed(file, strategy, times);
   return times;
 }
 
@@ -119,6 +145,7 @@ void write_step(const H5Id& strategy, const StepResult& step, Seconds recorded, 
       group, {"is_shortened", "1", "1: the timeline has fewer layers or micro-batches than the step"},
       step.is_shortened ? 1 : 0);
   write_classes(strategy, step.times.classes, names);
+  write_exposed(strategy, step.times.exposed_by, names);
   write_tenants(strategy, step.facts.memory.tenants, names);
 }
 

@@ -78,6 +78,9 @@ Json step_json(const std::optional<StepResult>& step) {
   Json classes = Json::array();
   for (const ClassTime& its : step->times.classes)
     classes.push_back({{"name", its.name}, {"time_us", us(its.time)}, {"count", its.count}});
+  Json exposed = Json::array();
+  for (const ExposedTime& its : step->times.exposed_by)
+    exposed.push_back({{"name", its.kind}, {"time_us", us(its.time)}, {"waiting_us", us(its.waiting)}});
   return {{"tokens_per_second", step->tokens_per_second},
           {"tokens_per_second_per_gpu", step->tokens_per_second_per_gpu()},
           {"mfu", step->mfu},
@@ -85,6 +88,7 @@ Json step_json(const std::optional<StepResult>& step) {
           {"kernels_us", us(step->times.kernels)},
           {"communication_us", us(step->times.communication)},
           {"exposed_us", us(step->times.exposed)},
+          {"exposed_by", std::move(exposed)},
           {"idle_us", us(step->times.idle)},
           {"classes", std::move(classes)},
           {"pipeline", pipeline_json(*step)},

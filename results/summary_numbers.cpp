@@ -142,11 +142,30 @@ std::vector<SummaryNumber> step_numbers(const StepResult& step) {
   return numbers;
 }
 
+namespace {
+
+/// "exposed_tensor_parallel", "waiting_tensor_parallel".
+Numbers exposed_numbers(const std::vector<ExposedTime>& exposed) {
+  Numbers numbers;
+  for (const ExposedTime& its : exposed) {
+    std::string kind = its.kind;
+    std::ranges::replace(kind, ' ', '_');
+    append(numbers, {time_of("exposed_" + kind, fmt::format("of exposed, {}", its.kind), its.time),
+                     time_of("waiting_" + kind, "of that, for members that have not come", its.waiting)});
+  }
+  return numbers;
+}
+
+}  // namespace
+
 std::vector<SummaryNumber> all_numbers(const StrategyResult& result) {
   Numbers numbers = strategy_numbers(result);
   for (const StreamTimes& stream : result.streams)
     append(numbers, side_numbers("stream." + stream.name, stream.times));
-  if (result.step) append(numbers, step_numbers(*result.step));
+  if (result.step) {
+    append(numbers, step_numbers(*result.step));
+    append(numbers, exposed_numbers(result.step->times.exposed_by));
+  }
   return numbers;
 }
 

@@ -65,6 +65,13 @@ class Explain(ScratchTest):
                 power = next(part["time_us"] for part in found["parts"] if part["name"] == "power limit")
                 self.assertGreater(power, 0.02 * found["time_us"])  # products of H100 settle well below the boost clock
 
+    def assert_exposed_divides(self, found):
+        for its in found["communication"]:
+            self.assertLessEqual(0, its["waiting_us"])
+            self.assertLessEqual(its["waiting_us"], its["exposed_us"] + 1e-6)
+            if its["latency_us"] is not None:
+                self.assertAlmostEqual(its["waiting_us"] + its["latency_us"] + its["bandwidth_us"], its["exposed_us"], delta=1e-6 * found["time_us"])
+
     def assert_little_interaction(self, found):
         gap = found["time_us"] - (found["at_peak_us"] or 0)
         self.assertLessEqual(found["interaction_us"] / gap, 0.1)
@@ -76,6 +83,22 @@ class Explain(ScratchTest):
                 found = self.found(file, "--no-levers", *arguments, keys=keys)
                 self.assert_adds_up(found)
                 self.assert_little_interaction(found)
+                self.assert_exposed_divides(found)
+
+    def test_exposed_communication_by_kind_is_that_of_the_run_and_late_ranks_are_waited_for(self):
+        file, keys = STEPS[0]
+        keys = [*keys, "gpu.speed_spread=0", 'gpu.launch_skew="0 us"']
+        words = [word for key in [*QUICK, *keys] for word in ("--set", key)]
+        step = json.loads(c3sim("-q", "run", file, "--json", "-o", self.folder / "run.h5", *words).stdout)["strategies"][0]["step"]
+        self.assertEqual([its["name"] for its in step["exposed_by"]], ["data parallel"])
+        self.assertAlmostEqual(sum(its["time_us"] for its in step["exposed_by"]), step["exposed_us"], delta=1e-3)
+        found = self.found(file, "--no-levers", keys=keys)
+        self.assertAlmostEqual(found["communication"][0]["exposed_us"], step["exposed_us"], delta=1e-3)
+        # One GPU of eight whose arithmetic takes 10 % longer lets the others wait, and nothing moves for longer.
+        slow = self.found(file, "--no-levers", keys=[*keys, "+straggler.hot.ranks=[3]", "straggler.hot.factor=1.1"])
+        waited, more = (slow["communication"][0][key] - found["communication"][0][key] for key in ("waiting_us", "exposed_us"))
+        self.assertGreater(waited, 0.02 * found["time_us"])
+        self.assertAlmostEqual(waited / more, 1, delta=0.2)
 
     def test_a_replayed_trace_adds_up_in_every_way_of_replaying(self):
         run = c3sim("-q", "run", TRACED, "--trace", self.folder / "trace", "-o", self.folder / "run.h5", "--set", "measure.seeds=1")
@@ -109,7 +132,8 @@ class Explain(ScratchTest):
         self.assert_adds_up(found)
         self.assertEqual([part["name"] for part in found["parts"] if part["in_order_us"] is not None],
                          ["communication: fsdp", "hosts and launches", *(f"interference: {name}" for name in ("dispatch", "CUs", "caches", "HBM"))])
-        self.assertEqual([its["name"] for its in found["communication"]], ["communication: fsdp"])
+        self.assertEqual([its["name"] for its in found["communication"]], ["fsdp"])
+        self.assert_exposed_divides(found)
         self.assertAlmostEqual(found["time_us"], self.time_of(MAIN_JOB, strategy=1), delta=1e-6)
         serial = self.found(MAIN_JOB, "--strategy", "serial", "--no-levers")
         self.assert_adds_up(serial)

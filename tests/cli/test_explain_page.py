@@ -28,7 +28,7 @@ class ExplainPage(ScratchTest):
 
     def test_bars_fall_from_the_peak_to_the_run_and_levers_have_whiskers(self):
         found, sections = self.explained(MAIN_JOB, "--strategy", "concurrent", "--draws", "2")
-        self.assertEqual(list(sections), ["waterfall", "levers", "path", "schedule"])
+        self.assertEqual(list(sections), ["waterfall", "exposed", "levers", "path", "schedule"])
         rows = list(sections["waterfall"].find(".//tbody"))
         self.assertEqual([row.find("th").text for row in rows], ["flops at peak", *(part["name"] for part in found["parts"]), "the run"])
         times = [found["at_peak_us"], *(part["time_us"] for part in found["parts"])]
@@ -48,7 +48,7 @@ class ExplainPage(ScratchTest):
 
     def test_the_schedule_has_every_stage_and_micro_batch(self):
         _, sections = self.explained(TRAINING / "llama3_70b_pipeline.toml", "--no-levers", keys=PIPELINE)
-        self.assertEqual(list(sections), ["waterfall", "path", "schedule"])
+        self.assertEqual(list(sections), ["waterfall", "exposed", "path", "schedule"])
         lanes = [lane for lane in sections["schedule"].iter("div") if lane.get("class") == "lane"]
         labels = [lane.find("span").text for lane in lanes]
         self.assertEqual([label for label in labels if label], ["stage 0", "stage 1", "stage 2", "stage 3", "ms"])

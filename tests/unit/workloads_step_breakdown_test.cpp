@@ -67,6 +67,27 @@ TEST_CASE("unions of spans: kernels, communication, what of it is exposed, and n
   CHECK(times.classes[2].time.value == near(4e-6));
 }
 
+TEST_CASE("exposed communication is divided by kind, and what waited for a member is told apart") {
+  // us:      0    1    2    3    4    5    6    7    8
+  // kernels  [ a ]                         [ b ]
+  // TP       [~~~~~~~~ x ----------]                  waits for a member until 2, moves until 5
+  // DP                      [ y ---------------------]
+  // TP alone from 1 to 3, of which 1 to 2 waiting; both from 3 to 5; DP alone from 5 to 6 and 7 to 8.
+  const std::vector<TimedOperation> timed = {
+      {"gemm", 0.0_us, 1.0_us},
+      {"gemm", 6.0_us, 7.0_us},
+      {.operator_class = "all_gather", .begin = {}, .end = 5.0_us, .kind = "tensor", .waits_until = 2.0_us},
+      {.operator_class = "all_reduce", .begin = 3.0_us, .end = 8.0_us, .kind = "data"}};
+  const StepBreakdown times = step_breakdown(timed, 8.0_us);
+  REQUIRE(times.exposed_by.size() == 2);
+  CHECK(times.exposed_by[0].kind == "tensor");
+  CHECK(times.exposed_by[0].time.value == near(3e-6));
+  CHECK(times.exposed_by[0].waiting.value == near(1e-6));
+  CHECK(times.exposed_by[1].time.value == near(3e-6));
+  CHECK(times.exposed_by[1].waiting == Seconds{});
+  CHECK(times.exposed.value == near(6e-6));
+}
+
 TEST_CASE("operations by class: what a kernel is, not what it is named") {
   const auto of = [](auto work) {
     const Program program = program_of({{"s", {{"k", work}}}}, 2);

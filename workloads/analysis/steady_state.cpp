@@ -45,12 +45,19 @@ class Extrapolation {
                         .exposed = beyond(a.exposed, b.exposed),
                         .idle = beyond(a.idle, b.idle),
                         .bubble = beyond(a.bubble, b.bubble),
-                        .classes = a.classes};
+                        .classes = a.classes,
+                        .exposed_by = a.exposed_by};
     for (ClassTime& its : times.classes) {
       const auto other = std::ranges::find(b.classes, its.name, &ClassTime::name);
       if (other == b.classes.end()) continue;
       its.time = beyond(its.time, other->time);
       its.count += factor_ * (its.count - other->count);
+    }
+    for (ExposedTime& its : times.exposed_by) {
+      const auto other = std::ranges::find(b.exposed_by, its.kind, &ExposedTime::kind);
+      if (other == b.exposed_by.end()) continue;
+      its.time = beyond(its.time, other->time);
+      its.waiting = beyond(its.waiting, other->waiting);
     }
     return times;
   }

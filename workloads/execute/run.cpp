@@ -26,6 +26,7 @@
 #include "workloads/execute/timed_calls.hpp"
 #include "workloads/execute/waiting_cycle.hpp"
 #include "workloads/program/check_messages.hpp"
+#include "workloads/program/communication_kind.hpp"
 
 namespace c3::inline workloads {
 namespace {
@@ -302,9 +303,18 @@ class Run {
     std::vector<TimedOperation> timed;
     for (std::size_t stream = 0; stream < contexts_.size(); ++stream) {
       const StreamProgram& its = program(place, stream);
+      const std::string& name = program_.streams[stream];
+      const std::string kind = experiment_.step ? communication_kind(name) : name;
       for (std::size_t i = 0; i < its.spans().size(); ++i) {
         const SideSpan& span = its.spans()[i];
-        if (span.any) timed.push_back({class_of(program_, its.operations()[i]), span.release, span.end});
+        if (!span.any) continue;
+        const Operation& operation = its.operations()[i];
+        TimedOperation& last =
+            timed.emplace_back(TimedOperation{class_of(program_, operation), span.release, span.end});
+        if (!communicates(operation)) continue;
+        last.kind = kind;
+        if (const auto late = its.last_arrivals().find(i); late != its.last_arrivals().end())
+          last.waits_until = late->second;
       }
     }
     return timed;

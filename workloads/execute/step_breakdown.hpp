@@ -21,6 +21,15 @@ struct ClassTime {
   bool operator==(const ClassTime&) const = default;
 };
 
+/// Communication of one kind while no kernel runs. Where several kinds are in flight each has an equal share.
+struct ExposedTime {
+  std::string kind;      ///< communication_kind() of its stream
+  Seconds time;          ///< of StepBreakdown::exposed, which all kinds add up to
+  Seconds waiting = {};  ///< of that, while all of it waited for a member that had not come
+
+  bool operator==(const ExposedTime&) const = default;
+};
+
 /// Of one rank, from unions of intervals.
 struct StepBreakdown {
   Seconds kernels;                      ///< in which at least one kernel ran
@@ -29,6 +38,7 @@ struct StepBreakdown {
   Seconds idle;                         ///< in which there was neither
   Seconds bubble = {};                  ///< in which there was neither but, at most, messages: of a pipeline
   std::vector<ClassTime> classes = {};  ///< in the order of first launch
+  std::vector<ExposedTime> exposed_by = {};
 
   /// Share of the communication during which a kernel ran; absent when there is none.
   std::optional<double> hidden_share() const;
@@ -39,6 +49,8 @@ struct StepBreakdown {
 struct TimedOperation {
   std::string operator_class;  ///< as class_of names it
   Seconds begin, end;
+  std::string kind = {};     ///< of communication
+  Seconds waits_until = {};  ///< until then it waits for a member, if that is after its begin
 };
 
 /// \param time of the whole step, which began at 0

@@ -134,11 +134,13 @@ Task StreamProgram::run_operation(std::size_t index) {
     if (program_.calls[call->call].is_timed) {
       const Seconds lasts = operations_[index].recorded.value().lasts;
       co_await context_.timed_calls->join(call->call, rank_, context_.index, lasts, &activity, open_range_);
+      note_arrival(index, release, simulation_.now() - lasts);
     } else {
       CollectiveRun& collective = *(*context_.calls)[call->call].of(rank_);
       if (context_.addresses != nullptr) place(index, collective.width());
       if (company_ != nullptr) company_->begin_collective(static_cast<std::size_t>(context_.index), collective);
       co_await collective.join(rank_, delay, &activity, open_range_);
+      note_arrival(index, release, collective.last_joined() - delay);
       release = collective.began(rank_).value_or(release);
     }
     simulation_.add_dependency(activity, before, DependencyKind::stream_order);
@@ -178,6 +180,10 @@ Task StreamProgram::exchange(std::size_t index, Seconds release, Seconds delay) 
     simulation_.add_dependency(activity, before, DependencyKind::stream_order);
   previous_ = activities.back();
   exchanges_.emplace(index, runs.front());
+  Seconds last = release;
+  for (const CollectiveRun* run : runs)
+    last = std::max(last, run->last_joined() - delay);
+  note_arrival(index, release, last);
   note(index, collectives_, release);
 }
 
@@ -266,6 +272,11 @@ Task StreamProgram::wait_for(WaitEvent wait) {
   simulation_.add_dependency(activity, entry.recorded_after, DependencyKind::event);
   simulation_.end_activity(activity);
   if (activity != kNoActivity) previous_ = activity;
+}
+
+void StreamProgram::note_arrival(std::size_t index, Seconds release, Seconds last) {
+  constexpr Seconds kAtOnce{1e-12};
+  if (last > release + kAtOnce) last_arrivals_.emplace(index, last);
 }
 
 void StreamProgram::note(std::size_t index, SideSpan& side, Seconds release) {

@@ -66,6 +66,8 @@ class StreamProgram {
   const std::vector<Operation>& operations() const { return operations_; }
   /// The first message of each exchange that has ended, by operation.
   const std::map<std::size_t, const CollectiveRun*>& exchanges() const { return exchanges_; }
+  /// When the last member came, of operations that waited for it.
+  const std::map<std::size_t, Seconds>& last_arrivals() const { return last_arrivals_; }
 
  private:
   bool is_wait(std::size_t index) const;
@@ -90,6 +92,8 @@ class StreamProgram {
   KernelLaunch launch_of(std::size_t index, Seconds delay) const;
   Task wait_for(WaitEvent wait);
   void note(std::size_t index, SideSpan& side, Seconds release);
+  /// The last member of \p index's collective or message came when this rank had waited since \p release.
+  void note_arrival(std::size_t index, Seconds release, Seconds last);
 
   Cluster& cluster_;
   Simulation& simulation_;
@@ -113,6 +117,7 @@ class StreamProgram {
   SideSpan kernels_, collectives_;
   std::vector<SideSpan> spans_;
   std::map<std::size_t, const CollectiveRun*> exchanges_;
+  std::map<std::size_t, Seconds> last_arrivals_;
   Event ended_;
 };
 

@@ -7,37 +7,13 @@
 #include "gpu/clock/governor.hpp"
 #include "workloads/analysis/loss_split.hpp"
 #include "workloads/explain/changed_family.hpp"
+#include "workloads/program/communication_kind.hpp"
 
 namespace c3::inline workloads {
 namespace {
 
 constexpr Bytes kLeastMessage{1.0};
 constexpr Bytes kLeastOfEachRank{16.0};
-
-/// Which parallelism of a training step a stream serves; its name where it is none of a step's.
-std::string parallelism_of(const std::string& stream) {
-  struct Served {
-    std::string_view begins, kind;
-  };
-  constexpr Served kServed[] = {{"tensor", "tensor parallel"},
-                                {"vocabulary", "tensor parallel"},
-                                {"dispatch", "expert parallel"},
-                                {"context", "context parallel"},
-                                {"pipeline_gather", "data parallel"},
-                                {"pipeline", "pipeline"},
-                                {"opposite", "pipeline"},
-                                {"all_gather", "data parallel"},
-                                {"reduce_scatter", "data parallel"},
-                                {"gradients", "data parallel"},
-                                {"replicas", "data parallel"},
-                                {"norm", "data parallel"},
-                                {"offload", "host copies"},
-                                {"reload", "host copies"},
-                                {"host", "host copies"}};
-  for (const Served& its : kServed)
-    if (stream.starts_with(its.begins)) return std::string(its.kind);
-  return stream;
-}
 
 bool has_stragglers(const Experiment& experiment) {
   const ClusterSpec& cluster = experiment.cluster;
@@ -147,7 +123,7 @@ std::vector<Cause> causes_of(const Experiment& experiment, const Strategy& strat
   for (std::size_t stream = 0; stream < program.streams.size(); ++stream) {
     if (!content_of(program, stream).collectives) continue;
     const std::string& name = program.streams[stream];
-    const std::string what = experiment.step ? parallelism_of(name) : name;
+    const std::string what = experiment.step ? communication_kind(name) : name;
     auto known = std::ranges::find(causes, what, &Cause::what);
     if (known == causes.end()) known = causes.insert(known, {.kind = CauseKind::communication, .what = what});
     known->streams.push_back(stream);

@@ -17,6 +17,12 @@ namespace {
 void add_share(ExplainedRun& sum, const StepBreakdown& times, double share) {
   sum.kernels += share * times.kernels;
   sum.bubble += share * times.bubble;
+  for (const ExposedTime& its : times.exposed_by) {
+    auto found = std::ranges::find(sum.exposed, its.kind, &ExposedTime::kind);
+    if (found == sum.exposed.end()) found = sum.exposed.insert(found, {.kind = its.kind, .time = {}});
+    found->time += share * its.time;
+    found->waiting += share * its.waiting;
+  }
   for (const ClassTime& its : times.classes) {
     if (is_collective_class(its.name)) continue;
     auto found = std::ranges::find(sum.classes, its.name, &ClassTime::name);

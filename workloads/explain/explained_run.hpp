@@ -16,6 +16,7 @@ struct ExplainedRun {
   Seconds kernels;                      ///< in which at least one kernel ran
   Seconds bubble;                       ///< StepBreakdown::bubble, where there are messages between stages
   std::vector<ClassTime> classes = {};  ///< of kernels only
+  std::vector<ExposedTime> exposed = {};
 
   Seconds of(const std::string& operator_class) const;
   bool operator==(const ExplainedRun&) const = default;

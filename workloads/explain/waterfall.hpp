@@ -63,8 +63,8 @@ using CauseOrder = std::vector<std::size_t>;
 
 /// The two orders over which parts are averaged. What is nothing without another cause comes before it in both:
 /// the queue of work groups before CUs, since it holds up nothing where each stream has CUs of its own, and all
-/// interference before the rest, since it needs something to interfere with. Else the order is that of \p causes
-/// in one and its reverse in the other.
+/// interference before the rest, since it needs something to interfere with. Else the order is that of \p
+/// causes in one and its reverse in the other.
 std::array<CauseOrder, 2> cause_orders(const std::vector<Cause>& causes);
 /// No cause, the first of \p order, the first two .. all of them.
 std::vector<CauseSet> sets_along(const CauseOrder& order);
