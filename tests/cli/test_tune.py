@@ -5,11 +5,15 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import time
 import unittest
 
 import h5py
-from command import COMMAND, ScratchTest, c3sim
+from command import COMMAND, SOURCE, ScratchTest, c3sim
+
+sys.path.insert(0, str(SOURCE / "results/python"))
+import c3sim_results  # noqa: E402
 
 # Four layers of LLaMA 3 8B on 2 nodes of 8 A100; some layouts break a rule, some do not fit.
 SPACE = """\
@@ -172,6 +176,20 @@ class Tune(ScratchTest):
         self.assertEqual(after["--global-batch-size"], "64")
         self.assertEqual("--sequence-parallel" in words, values["training.sequence_parallel"] == "true")
         self.assertEqual(found["launch"]["unsaid"], [])
+
+    def test_python_reads_the_answer(self):
+        found = self.tune()
+        file = self.folder / "tune.json"
+        file.write_text(json.dumps(found))
+        tuned = c3sim_results.Tune(file)
+        self.assertEqual(list(tuned.ranking.index), [each["id"] for each in found["ranking"]])
+        self.assertEqual(tuned.ranking["value"].tolist(), [each["value"] for each in found["ranking"]])
+        self.assertEqual(tuned.keys, list(found["ranking"][0]["values"]))
+        self.assertEqual(tuned.ranking[tuned.keys[0]].iloc[0], found["ranking"][0]["values"][tuned.keys[0]])
+        self.assertEqual(tuned.counts.sum(), found["candidates"])
+        self.assertLessEqual(set(tuned.front), set(tuned.ranking.index))
+        file.write_text("{}")
+        self.assertRaisesRegex(ValueError, "not an answer of c3sim tune", c3sim_results.Tune, file)
 
     def test_strategies_compete_and_objectives_and_limits_hold(self):
         self.file.write_text(PAIR)
