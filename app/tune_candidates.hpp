@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/sweep/sweep_plan.hpp"
+#include "configs/tune_reader.hpp"
 #include "workloads/tune/candidate.hpp"
 
 namespace c3::inline app {
@@ -16,11 +17,21 @@ struct TuneCandidate {
   ReadPoint read = {};
   std::string refused = {};  ///< which rule it breaks, or why it cannot run; then there are no facts
   CandidateFacts facts = {};
+  bool is_rough = false;  ///< facts are of one stage of its pipeline (rough_facts())
 };
 
-/// Reads every point of \p space once, by up to \p workers processes. \returns them in their order \param
-/// progress called with (done, all) points. \throws InterruptedError, std::runtime_error when a process fails
-std::vector<TuneCandidate> tune_candidates(const Sweep& space, int workers,
+/// Spaces of more points are first looked at by one stage of each pipeline.
+inline constexpr std::size_t kManyCandidates = 500;
+/// By how much the cost of a rough estimate must exceed the least of all whole ones for its candidate not to be
+/// looked at any closer (assumed: stages that wait for others only add to a rough estimate).
+inline constexpr double kRoughMargin = 0.05;
+
+/// Reads every point of \p space, by up to \p workers processes. Of many points, unless \p needs_all, whole
+/// steps are looked at in the order of their rough estimates until these exceed the best by kRoughMargin: the
+/// others' facts stay rough. \returns all in the order of points \param progress called with (done, all) points
+/// \throws InterruptedError, std::runtime_error when a process fails
+std::vector<TuneCandidate> tune_candidates(const Sweep& space, const TuneGoal& goal, bool needs_all,
+                                           int workers,
                                            const std::function<void(std::size_t, std::size_t)>& progress);
 
 }  // namespace c3::app

@@ -35,7 +35,12 @@ std::string count_table(const Tuning& tuning) {
   if (counts.failed > 0) add("failed", counts.failed);
   add("not simulated, may be better", counts.open);
   add("all", counts.candidates);
-  return table.text();
+  const std::string rough = fmt::format(
+      "{} of those pruned or not simulated were looked at by one stage of their pipeline only: its estimate "
+      "is\n"
+      "  more than {:.0f} % above the best one\n",
+      counts.rough, 100.0 * kRoughMargin);
+  return table.text() + (counts.rough > 0 ? rough : "");
 }
 
 std::string objective_text(Objective objective, double cost) {
@@ -216,6 +221,7 @@ std::string tune_json(const Tuning& tuning) {
                   {"simulated", counts.simulated},
                   {"failed", counts.failed},
                   {"open", counts.open},
+                  {"rough", counts.rough},
                   {"likely_regret", share(tuning.likely_regret)},
                   {"regret_bound", share(tuning.worst_regret)},
                   {"broken_bounds", tuning.broken_bounds},

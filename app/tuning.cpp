@@ -154,6 +154,7 @@ SearchedCandidates searched(const Tuning& tuning, const std::vector<TuneCandidat
     all.bounds.push_back(cost_of(tuning.goal.objective, its.facts.bound, its.facts.size));
     all.estimates.push_back(cost_of(tuning.goal.objective, its.facts.estimate, its.facts.size));
     all.positions.push_back(positions[its.point]);
+    all.left_out.push_back(its.is_rough);
   }
   return all;
 }
@@ -170,6 +171,7 @@ void search(const TuneRequest& request, Tuning& tuning, const std::vector<TuneCa
   }
   for (const std::size_t candidate : search.ranking())
     tuning.ranking.push_back(points.found(candidate));
+  tuning.counts.rough = static_cast<std::size_t>(std::ranges::count_if(candidates, &TuneCandidate::is_rough));
   tuning.counts.pruned = search.pruned();
   tuning.counts.open = search.open();
   tuning.worst_regret = search.worst_regret();
@@ -185,7 +187,7 @@ Tuning tune(const TuneRequest& request) {
   if (sweep.folder.empty()) sweep.folder = std::filesystem::path("out") / (file.space.name() + "_tune");
   const std::vector<TuneCandidate> all = [&] {
     ProgressLine progress(request.quiet, "candidates read");
-    return tune_candidates(file.space, workers_of(request), std::ref(progress));
+    return tune_candidates(file.space, file.goal, request.exact, workers_of(request), std::ref(progress));
   }();
   std::vector<ReadPoint> points;
   for (const TuneCandidate& its : all)

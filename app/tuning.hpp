@@ -44,6 +44,7 @@ struct TuneCounts {
   std::size_t simulated = 0;
   std::size_t failed = 0;  ///< in their simulation
   std::size_t open = 0;    ///< may be better than the best
+  std::size_t rough = 0;   ///< of those pruned and open: looked at by one stage of their pipeline only
 };
 
 struct Tuning {

@@ -90,13 +90,9 @@ Experiment read_experiment(Section& root, const SamplingOf& sampling_of, StepExt
   const Sampling sampling = sampling_of(experiment.measure.seed);
   experiment.cluster = read_cluster(root, sampling);
   if (!root.is_rehearsal()) check_memory_grain(root, experiment);
-  read_work(root, sampling, extent, experiment);
+  const StreamsOfWork streams = read_work(root, sampling, extent, experiment);
   if (!written.has_seeds) experiment.measure.seeds = usual_seeds(experiment);
-  const bool trains = root.has("training") && !root.is_rehearsal();
-  experiment.strategies =
-      read_strategies(root, experiment.program.streams,
-                      trains ? usual_policies(training_of(experiment)) : std::map<std::string, StreamPolicy>{},
-                      experiment.cluster.gpu);
+  experiment.strategies = read_strategies(root, experiment.program.streams, streams, experiment.cluster.gpu);
   if (root.is_rehearsal()) {
     declare_sweep(root);
     declare_tune(root);
@@ -217,6 +213,10 @@ ExperimentFile ExperimentFile::read(Node merged, const std::string& name) {
 
 std::pair<ExperimentFile, Experiment> ExperimentFile::read_with_outline(Node merged, const std::string& name) {
   return read_as(StepExtent::outline, std::move(merged), name);
+}
+
+std::pair<ExperimentFile, Experiment> ExperimentFile::read_with_stage(Node merged, const std::string& name) {
+  return read_as(StepExtent::stage, std::move(merged), name);
 }
 
 std::pair<ExperimentFile, Experiment> ExperimentFile::read_as(StepExtent extent, Node merged,

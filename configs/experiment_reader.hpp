@@ -42,9 +42,12 @@ class ExperimentFile {
   static ExperimentFile read(Node document, const std::string& name);
 
   /// The same with the nominal experiment. Of a training step its program and facts are of few micro-batches
-  /// (outlined_micro_batches()), and its family is that of the whole step; where these do not fit in memory, it has
-  /// no program.
+  /// (outlined_micro_batches()), and its family is that of the whole step; where these do not fit in memory, it
+  /// has no program.
   static std::pair<ExperimentFile, Experiment> read_with_outline(Node document, const std::string& name);
+
+  /// The same, but of a training step with a pipeline one stage (written_stage()), without a family.
+  static std::pair<ExperimentFile, Experiment> read_with_stage(Node document, const std::string& name);
 
   /// The experiment with every range at its nominal value, or drawn: draw d of an experiment is the same on
   /// every machine and whatever was made before. A long training step takes seconds to write.

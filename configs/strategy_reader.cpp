@@ -66,9 +66,8 @@ const auto kPolicyKeys = std::to_array<KeyText>({
 
 class StrategyReader {
  public:
-  StrategyReader(const std::vector<std::string>& streams, const std::map<std::string, StreamPolicy>& usual,
-                 const GpuSpec& gpu)
-      : streams_(streams), usual_(usual), gpu_(gpu) {}
+  StrategyReader(const std::vector<std::string>& streams, const StreamsOfWork& work, const GpuSpec& gpu)
+      : streams_(streams), work_(work), gpu_(gpu) {}
 
   Strategy read(const std::string& name, Section section) const {
     Strategy strategy;
@@ -80,24 +79,28 @@ class StrategyReader {
     section.explain(kStrategyKeys);
     for (const ChosenKey& key : section.chosen_keys()) {
       section.explain(key.name, "what the strategy decides for the stream of this name");
-      if (std::ranges::find(streams_, key.name) == streams_.end()) {
+      if (!may_be_stream(key.name)) {
         throw ConfigError(key.origin, section.dotted(key.name), unknown_name("stream", key.name, streams_));
       }
       strategy.streams.emplace(key.name, read_policy(usual_of(key.name), section.table(key.name)));
     }
-    strategy.streams.insert(usual_.begin(), usual_.end());  // of those that it does not name
+    strategy.streams.insert(work_.usual.begin(), work_.usual.end());  // of those that it does not name
     check_shares(section, strategy);
     return strategy;
   }
 
  private:
+  bool may_be_stream(const std::string& name) const {
+    return !work_.all_known || std::ranges::find(streams_, name) != streams_.end();
+  }
+
   std::vector<std::string> read_order(Section& section) const {
     const Node& node = section.node("order", {ListRule{std::make_shared<Rule>(Rule{slug_rule()})}});
     if (node.array() == nullptr) section.fail("order", "must be a list of stream names");
     std::vector<std::string> order;
     for (const Node& element : *node.array()) {
       const std::string name = element.text() == nullptr ? std::string() : *element.text();
-      if (std::ranges::find(streams_, name) == streams_.end()) {
+      if (!may_be_stream(name)) {
         throw ConfigError(element.origin, section.dotted("order"), unknown_name("stream", name, streams_));
       }
       if (std::ranges::find(order, name) != order.end()) {
@@ -105,13 +108,14 @@ class StrategyReader {
       }
       order.push_back(name);
     }
-    if (order.size() != streams_.size()) section.fail("order", "must name every stream once");
+    if (work_.all_known && order.size() != streams_.size())
+      section.fail("order", "must name every stream once");
     return order;
   }
 
   StreamPolicy usual_of(const std::string& stream) const {
-    const auto found = usual_.find(stream);
-    return found == usual_.end() ? StreamPolicy{} : found->second;
+    const auto found = work_.usual.find(stream);
+    return found == work_.usual.end() ? StreamPolicy{} : found->second;
   }
 
   StreamPolicy read_policy(StreamPolicy policy, Section section) const {
@@ -215,16 +219,16 @@ class StrategyReader {
   }
 
   std::vector<std::string> streams_;
-  std::map<std::string, StreamPolicy> usual_;
+  const StreamsOfWork& work_;
   const GpuSpec& gpu_;
 };
 
 }  // namespace
 
 std::vector<Strategy> read_strategies(Section& root, const std::vector<std::string>& streams,
-                                      const std::map<std::string, StreamPolicy>& usual, const GpuSpec& gpu) {
+                                      const StreamsOfWork& work, const GpuSpec& gpu) {
   Section section = root.table("strategy");
-  const StrategyReader reader(streams, usual, gpu);
+  const StrategyReader reader(streams, work, gpu);
   std::vector<Strategy> strategies;
   root.explain("strategy", "ways to run the streams, which are compared");
   for (const ChosenKey& key : section.chosen_keys()) {

@@ -132,6 +132,10 @@ std::pair<ExperimentFile, Experiment> Sweep::with_outline(const SweepPoint& poin
   return ExperimentFile::read_with_outline(document_of(point), name_);
 }
 
+std::pair<ExperimentFile, Experiment> Sweep::with_stage(const SweepPoint& point) const {
+  return ExperimentFile::read_with_stage(document_of(point), name_);
+}
+
 std::vector<std::string> Sweep::sets(const SweepPoint& point) const {
   std::vector<std::string> sets;
   each_change(point, [&](const std::string& key, const Node& value) {

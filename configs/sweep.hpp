@@ -47,6 +47,8 @@ class Sweep {
   ExperimentFile experiment(const SweepPoint& point) const;
   /// The same with an outline of it, see ExperimentFile::read_with_outline(). \throws as experiment()
   std::pair<ExperimentFile, Experiment> with_outline(const SweepPoint& point) const;
+  /// The same with one stage of it, see ExperimentFile::read_with_stage(). \throws as experiment()
+  std::pair<ExperimentFile, Experiment> with_stage(const SweepPoint& point) const;
   /// `key=value` of every key that makes the file's own experiment that of \p point.
   std::vector<std::string> sets(const SweepPoint& point) const;
 

@@ -72,19 +72,36 @@ RecommendationJob placed_by(const std::optional<WrittenShard>& shard, const Reco
   return with_placement(job, ShardingSearch(placement_space(job, cluster), shard->plan).ask().value());
 }
 
-void write_step(Experiment& experiment, TrainingSetup setup, StepExtent extent) {
-  const std::shared_ptr<const ProgramFamily> family = training_family(std::move(setup));
-  if (extent == StepExtent::whole) return set_step(experiment, family);
+/// One stage of \p family. \returns whether there is one to write
+bool write_stage(Experiment& experiment, const ProgramFamily& family) {
+  std::optional<WrittenStep> stage = written_stage(family, experiment.cluster);
+  if (!stage) return false;
+  experiment.program = std::move(stage->program);
+  experiment.step = std::move(stage->facts);
+  return true;
+}
+
+/// \returns whether the program has all streams of the step.
+bool write_step(Experiment& experiment, const std::shared_ptr<const ProgramFamily>& family, StepExtent extent) {
+  if (extent == StepExtent::whole) {
+    set_step(experiment, family);
+    return true;
+  }
   family->check(experiment.cluster);
-  if (extent == StepExtent::sketch) return set_step(experiment, smallest(*family));
+  if (extent == StepExtent::sketch) {
+    set_step(experiment, smallest(*family));
+    return true;
+  }
+  if (extent == StepExtent::stage && write_stage(experiment, *family)) return false;
   const std::int64_t micro_batches = outlined_micro_batches(*family, experiment.measure.estimate);
   set_outline(experiment, family->at({family->size().layers, micro_batches}));
   experiment.family = SharedFamily(family);
+  return experiment.step->fits();
 }
 
 }  // namespace
 
-void read_work(Section& root, const Sampling& sampling, StepExtent extent, Experiment& experiment) {
+StreamsOfWork read_work(Section& root, const Sampling& sampling, StepExtent extent, Experiment& experiment) {
   const bool trains = root.has("training");
   const bool recurs = root.has("recurrent");
   const bool recommends = root.has("recommendation");
@@ -92,6 +109,7 @@ void read_work(Section& root, const Sampling& sampling, StepExtent extent, Exper
   const bool is_traced = root.has("trace");
   const bool has_streams = root.has("stream") || root.has("ranks");
   const int ranks = experiment.cluster.ranks();
+  StreamsOfWork streams;
   if (trains) {
     if (has_streams)
       root.fail(root.has("stream") ? "stream" : "ranks",
@@ -99,7 +117,10 @@ void read_work(Section& root, const Sampling& sampling, StepExtent extent, Exper
     TrainingSetup setup = read_training(root, sampling, experiment.cluster);
     const auto lengths = read_lengths(root, setup.sequence);
     if (lengths && lengths->document_mask && !root.is_rehearsal()) pack(root, *lengths, setup);
-    if (!root.is_rehearsal()) write_step(experiment, std::move(setup), extent);
+    if (!root.is_rehearsal()) {
+      streams.usual = usual_policies(setup);
+      streams.all_known = write_step(experiment, training_family(std::move(setup)), extent);
+    }
   }
   const auto refuse_beside = [&](std::string_view key, bool others) {
     if (others || is_traced || has_streams)
@@ -110,13 +131,13 @@ void read_work(Section& root, const Sampling& sampling, StepExtent extent, Exper
     const RecurrentJob job = read_recurrent(root);
     read_lengths(root, job);
     if (!root.is_rehearsal()) experiment.program = recurrent_program(job, ranks);
-    if (!root.is_rehearsal()) return;
+    if (!root.is_rehearsal()) return {};
   }
   if (sees) {
     refuse_beside("image_network", trains || recommends || recurs);
     const ImageJob job = read_image_network(root, sampling);
     if (!root.is_rehearsal()) experiment.program = image_program(job, ranks);
-    if (!root.is_rehearsal()) return;
+    if (!root.is_rehearsal()) return {};
   }
   if (recommends) {
     refuse_beside("recommendation", trains);
@@ -125,7 +146,7 @@ void read_work(Section& root, const Sampling& sampling, StepExtent extent, Exper
     if (!root.is_rehearsal())
       experiment.program =
           recommendation_program(placed_by(shard, job, experiment.cluster), experiment.cluster);
-    if (!root.is_rehearsal()) return;
+    if (!root.is_rehearsal()) return {};
   }
   if (!trains && !recurs && root.holds("workload"))
     root.fail("workload",
@@ -135,7 +156,7 @@ void read_work(Section& root, const Sampling& sampling, StepExtent extent, Exper
   if (is_traced && (trains || has_streams))
     root.refuse("trace", "cannot be combined with [training], [[stream]] or [[ranks]]");
   if (is_traced) experiment.program = read_trace(root, experiment.cluster);
-  if (is_traced && !root.is_rehearsal()) return;
+  if (is_traced && !root.is_rehearsal()) return {};
   const std::optional<LayerInput> layer = trains ? std::nullopt : read_layer(root, sampling);
   const OperationReader reader(layer, experiment.cluster.gpu.hbm);
   if (root.is_rehearsal()) {  // strategies need a stream; experiment_rule() says that there is one, or a step
@@ -144,6 +165,7 @@ void read_work(Section& root, const Sampling& sampling, StepExtent extent, Exper
   } else if (!trains) {
     experiment.program = read_streams(root, reader, ranks);
   }
+  return streams;
 }
 
 }  // namespace c3::configs

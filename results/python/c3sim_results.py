@@ -1,4 +1,4 @@
-"""Reads the files of `c3sim run` and `c3sim merge` (HDF5) into pandas DataFrames.
+"""Reads the files of `c3sim run` and `c3sim merge` (HDF5) and the answer of `c3sim tune --json` into pandas DataFrames.
 
     import c3sim_results
     run = c3sim_results.Run("out/c3_llama70b_mi300x.h5")
@@ -8,9 +8,14 @@
     sweep = c3sim_results.Sweep("out/partition.h5")
     sweep.points.groupby(["op", "cus"])["partitioned.time"].median()   # us
 
+    tuned = c3sim_results.Tune("out/tune.json")            # of c3sim tune FILE --json > out/tune.json
+    tuned.ranking.loc[tuned.front, ["value", "needed_bytes", "energy_j"]]
+
 Dates and durations are in us (columns end in _us), bytes in B, rates in B/s, and names are texts.
 """
 
+import json
+import pathlib
 import posixpath
 import tomllib
 
@@ -98,6 +103,27 @@ class Sweep:
             self.units = {name: column.attrs["units"] for name, column in columns.items()}
         swept = list(self.points.columns[1:1 + int(self.attributes["axes"])])
         self.keys = swept[:-1] if swept and swept[-1] == "seed" else swept
+
+
+class Tune:
+    """An answer of `c3sim tune --json`: `ranking`, a row for each simulated candidate by its id, the best first, with its
+    values by key; `front`, ids of those that no other one beats; `counts`, where candidates went; `answer`, all of it.
+
+    Values by key are texts, as the file has them. Numbers that are not known are NaN."""
+
+    WAYS = ("refused", "beyond_gpus", "out_of_memory", "pruned", "simulated", "failed", "open")
+
+    def __init__(self, path):
+        self.path = path
+        self.answer = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
+        if "likely_regret" not in self.answer:
+            raise ValueError(f"{path}: not an answer of c3sim tune --json")
+        self.keys = list(self.answer["ranking"][0]["values"]) if self.answer["ranking"] else []
+        self.front = self.answer["front"]
+        self.counts = pandas.Series({way: self.answer[way] for way in self.WAYS})
+        rows = [{**row["values"], **{name: its for name, its in row.items() if name not in ("values", "sets")}}
+                for row in self.answer["ranking"]]
+        self.ranking = pandas.DataFrame(rows).set_index("id") if rows else pandas.DataFrame()
 
 
 def _check(file, schema, what):

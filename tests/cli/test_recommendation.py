@@ -131,6 +131,23 @@ class Recommendation(ScratchTest):
         checked = c3sim("config", "check", self.step(searched))
         self.assertEqual((checked.returncode, "shard" in checked.stderr), (0, False), checked.stderr)
 
+    def test_tune_takes_each_candidate_under_the_fastest_of_its_placements(self):
+        step = STEP.replace("lookups = 10", "lookups = 1")
+        for i, lookups in enumerate((80, 40, 40, 20)):
+            step = step.replace("[strategy.step]", f'[[recommendation.table]]\nname = "u{i}"\nrows = 500_000\ncols = 32\nlookups = {lookups}\n[strategy.step]')
+        searched = step + '[shard]\nplacements = 3\n[tune.set]\n"shard.sharders" = ["${sharder}"]\n[tune.product]\nsharder = ["in_turn", "by_time"]\n"recommendation.batch" = [2048, 4096]\n'
+        file = self.step(searched)
+        done = c3sim("-q", "tune", file, "--exact", "--json", "-j", "2", "-o", self.folder / "tuned")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        found = json.loads(done.stdout)
+        self.assertEqual((found["candidates"], found["refused"], found["failed"], found["open"]), (4, 0, 0, 0))
+        for each in found["ranking"]:
+            words = [word for key in each["sets"] for word in ("--set", key)]
+            run = c3sim("run", file, "--json", "-o", self.folder / "run.h5", *words)
+            self.assertIn("placements were simulated", run.stderr)
+            self.assertAlmostEqual(json.loads(run.stdout)["strategies"][0]["time_us"] / each["time_us"], 1, delta=1e-9)
+        self.assertEqual(found["ranking"][0]["values"]["recommendation.batch"], "2048")
+
     def test_shard_is_refused_at_its_place(self):
         for text, message in {
                 STEP + "[shard]\nsharders = [\"by_tiem\"]\n": r"shard\.sharders: unknown sharder 'by_tiem'; did you mean 'by_time'",

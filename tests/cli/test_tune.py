@@ -5,11 +5,15 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import time
 import unittest
 
 import h5py
-from command import COMMAND, ScratchTest, c3sim
+from command import COMMAND, SOURCE, ScratchTest, c3sim
+
+sys.path.insert(0, str(SOURCE / "results/python"))
+import c3sim_results  # noqa: E402
 
 # Four layers of LLaMA 3 8B on 2 nodes of 8 A100; some layouts break a rule, some do not fit.
 SPACE = """\
@@ -117,6 +121,27 @@ class Tune(ScratchTest):
         self.assertGreaterEqual(more["ranking"][0]["value"] * (1 + more["likely_regret"]), best)
         self.assertLessEqual({short["ranking"][0]["id"]}, {each["id"] for each in more["ranking"]})
 
+    def test_layouts_of_many_are_ruled_out_by_one_stage_and_the_best_is_that_of_the_few(self):
+        batches = [64 + 16 * step for step in range(20)]
+        write = lambda batches: self.file.write_text(SPACE.replace('"training.pipeline"', f'"training.global_batch" = {batches}\n"training.pipeline"'))
+        write(batches)
+        found = self.tune(folder="many")
+        self.assertEqual(found["candidates"], POINTS * len(batches))
+        self.assertGreater(found["rough"], 0)
+        self.assertLessEqual(found["rough"], found["pruned"] + found["open"])
+        best = found["ranking"][0]
+        write([int(best["values"]["training.global_batch"])])
+        few = self.tune("--whole-steps", "12", folder="few")
+        self.assertEqual((few["candidates"], few["rough"]), (POINTS, 0))
+        self.assertGreater(best["value"], few["ranking"][0]["value"] * (1 - 0.005))
+
+    def test_layouts_that_do_not_fit_break_no_rule_where_a_strategy_names_their_streams(self):
+        before = self.tune("--whole-steps", "1", folder="before")
+        self.file.write_text(SPACE.replace("[strategy.default]", "[strategy.default]\ngradients.priority = 1"))
+        after = self.tune("--whole-steps", "1", folder="after")
+        self.assertGreater(before["out_of_memory"], 0)
+        self.assertEqual([after[way] for way in ("refused", "out_of_memory")], [before[way] for way in ("refused", "out_of_memory")])
+
     def test_the_winner_s_settings_make_its_run(self):
         best = self.tune()["ranking"][0]
         words = [word for key in best["sets"] for word in ("--set", key)]
@@ -151,6 +176,20 @@ class Tune(ScratchTest):
         self.assertEqual(after["--global-batch-size"], "64")
         self.assertEqual("--sequence-parallel" in words, values["training.sequence_parallel"] == "true")
         self.assertEqual(found["launch"]["unsaid"], [])
+
+    def test_python_reads_the_answer(self):
+        found = self.tune()
+        file = self.folder / "tune.json"
+        file.write_text(json.dumps(found))
+        tuned = c3sim_results.Tune(file)
+        self.assertEqual(list(tuned.ranking.index), [each["id"] for each in found["ranking"]])
+        self.assertEqual(tuned.ranking["value"].tolist(), [each["value"] for each in found["ranking"]])
+        self.assertEqual(tuned.keys, list(found["ranking"][0]["values"]))
+        self.assertEqual(tuned.ranking[tuned.keys[0]].iloc[0], found["ranking"][0]["values"][tuned.keys[0]])
+        self.assertEqual(tuned.counts.sum(), found["candidates"])
+        self.assertLessEqual(set(tuned.front), set(tuned.ranking.index))
+        file.write_text("{}")
+        self.assertRaisesRegex(ValueError, "not an answer of c3sim tune", c3sim_results.Tune, file)
 
     def test_strategies_compete_and_objectives_and_limits_hold(self):
         self.file.write_text(PAIR)

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
+#include <utility>
 
 #include "tests/support/near.hpp"
 #include "tests/unit/training_experiments.hpp"
@@ -10,6 +11,7 @@
 #include "tests/unit/training_setups.hpp"
 #include "tests/unit/workloads_pair.hpp"
 #include "workloads/analysis/shorter_steps.hpp"
+#include "workloads/training/training_step.hpp"
 #include "workloads/tune/candidate.hpp"
 
 using namespace c3;
@@ -49,4 +51,30 @@ TEST_CASE("a step whose memory grows with every micro-batch is looked at whole")
   const CandidateFacts few = facts_of(setup, 4, false), all = facts_of(setup, 4, true);
   CHECK(few.needed == all.needed);
   CHECK(few.bound == all.bound);
+}
+
+TEST_CASE("one stage says roughly what its whole pipeline needs and takes") {
+  // Four layers a stage; the last of four stages has the head, too, which a stage in the middle does not show.
+  const TrainingSetup setup = pipelined(llama_setup(16), 4, 12);
+  const CandidateFacts all = facts_of(setup, 4, true);
+  Experiment stage = fluid_step(setup, 4, true);
+  stage.strategies = {in_order()};
+  WrittenStep written = written_stage(*stage.family, stage.cluster).value();
+  stage.program = std::move(written.program);
+  stage.step = std::move(written.facts);
+  CHECK(!is_one_stage(stage));
+  stage.family = {};
+  CHECK(is_one_stage(stage));
+  const CandidateFacts rough = rough_facts(stage);
+  CHECK(rough.size == all.size);
+  CHECK(rough.needed <= all.needed);
+  CHECK(rough.fits);
+  CHECK(rough.bound < all.bound);
+  CHECK(rough.estimate < all.estimate * 1.02);
+  CHECK(rough.estimate > all.estimate * 0.8);
+}
+
+TEST_CASE("a step without a pipeline has no stage to write alone") {
+  const Experiment step = fluid_step(llama_setup(4), 4, true);
+  CHECK(!written_stage(*step.family, step.cluster));
 }

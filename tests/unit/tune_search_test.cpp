@@ -4,6 +4,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/support/near.hpp"
@@ -112,4 +113,15 @@ TEST_CASE("objectives are costs: s, s for each token, GPU-seconds for each token
   CHECK(cost_of(Objective::tokens_per_s_per_gpu, time, size) == near(0.016));
   CHECK(value_of(Objective::tokens_per_s_per_gpu, 0.016) == near(62.5));
   CHECK(unit_of(Objective::tokens_per_s_per_gpu) == "tokens/s/GPU");
+}
+
+TEST_CASE("candidates that are left out are not asked for, and what they may cost counts") {
+  SearchedCandidates candidates = on_a_line({3.0, 1.0, 2.0});
+  candidates.left_out = {false, true, false};
+  CandidateSearch search(std::move(candidates));
+  // 2 is the first by its estimate, and 0, whose bound is 3, can be no better than 2.5.
+  CHECK(drive(search, {4.0, 1.5, 2.5}) == Numbers{2});
+  CHECK(search.open() == 1U);
+  CHECK(search.worst_regret().value() == near(1.5));
+  CHECK(search.likely_regret().value() > 0.0);
 }

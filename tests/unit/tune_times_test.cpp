@@ -112,8 +112,12 @@ TEST_CASE("ranks are linked by what they receive, and no more of them than asked
     }
     return all;
   }();
-  CHECK(linked_time(program, {0, 1}, lasts).value == near(2 * (kForward + kBackward).value));
-  CHECK(linked_time(program, {0, 1, 2, 3}, lasts).value == near(4 * (kForward + kBackward).value));
+  CHECK(LinkedPlay(program, {0, 1}).time(lasts).value == near(2 * (kForward + kBackward).value));
+  CHECK(LinkedPlay(program, {0, 1, 2, 3}).time(lasts).value == near(4 * (kForward + kBackward).value));
+  // Six messages one after another: three forward, three back.
+  const LinkedPlay slow(program, {0, 1, 2, 3}, [](Bytes, int, int) { return 1.0_ms; });
+  CHECK(slow.time(lasts).value == near(4 * (kForward + kBackward).value + 6e-3));
+  CHECK(slow.time_without_messages(lasts).value == near(4 * (kForward + kBackward).value));
 }
 
 TEST_CASE("ranks that wait for one another in a circle end the bound, not the search") {
@@ -125,7 +129,8 @@ TEST_CASE("ranks that wait for one another in a circle end the bound, not the se
   builder.exchange(stream, "say", {over, {kToNext}});
   builder.timed(stream, "b", {.duration = 1.0_ms, .read = {}, .written = {}});
   const Program program = builder.take(2);
-  CHECK(linked_time(program, linked_ranks(program, 0, 8), {{{1.0_ms, {}, {}, 1.0_ms}}}).value == near(1e-3));
+  CHECK(LinkedPlay(program, linked_ranks(program, 0, 8)).time({{{1.0_ms, {}, {}, 1.0_ms}}}).value ==
+        near(1e-3));
 }
 
 TEST_CASE("no simulated step is faster than its bound, which has most of it and more than hardware's") {

@@ -7,6 +7,7 @@
 #include "engine/interrupt.hpp"
 #include "gpu/kernels/describe.hpp"
 #include "gpu/kernels/operator_class.hpp"
+#include "workloads/analysis/operator_values.hpp"
 #include "workloads/analysis/step_outline.hpp"
 #include "workloads/execute/partition.hpp"
 #include "workloads/program/joiners.hpp"
@@ -116,23 +117,22 @@ Bytes add_messages(RankWork& work, const Script& script) {
 class LeastKernels {
  public:
   struct Kernel {
-    Operator op;
     Seconds compute;  ///< flops at peak
     Bytes bytes;      ///< at HBM
   };
   explicit LeastKernels(const GpuSpec& gpu) : gpu_(gpu) {}
 
-  const Kernel& of(const std::string& name, const Operator& op) {
-    const auto known = std::ranges::find(known_, op, &Kernel::op);
-    if (known != known_.end()) return *known;
-    const KernelDescription kernel = describe(name, op, gpu_);
-    return known_.emplace_back(
-        Kernel{op, kernel.useful_flops / kernel.peak, least_hbm(op, kernel, gpu_.cache, gpu_.compute.xcds)});
+  /// \param op of \p operation
+  const Kernel& of(const Program& program, const Operation& operation, const Operator& op) {
+    return known_.of(operation.name, op, [&] {
+      const KernelDescription kernel = describe(program.name_of(operation), op, gpu_);
+      return Kernel{kernel.useful_flops / kernel.peak, least_hbm(op, kernel, gpu_.cache, gpu_.compute.xcds)};
+    });
   }
 
  private:
   const GpuSpec& gpu_;
-  std::vector<Kernel> known_;
+  OperatorValues<Kernel> known_;
 };
 
 /// What every rank that runs \p script cannot avoid in its kernels. Timed ones hold no CUs: only those of a
@@ -147,7 +147,7 @@ RankWork kernels_of(const Program& program, const Script& script, LeastKernels& 
       if (const auto* timed = std::get_if<TimedKernel>(&operation.work)) in_turn += timed->duration;
       const Operator* op = kernel_of(operation);
       if (op == nullptr) continue;
-      const LeastKernels::Kernel& kernel = least.of(program.name_of(operation), *op);
+      const LeastKernels::Kernel& kernel = least.of(program, operation, *op);
       in_turn += kernel.compute;
       work.compute += kernel.compute;
       work.kernels += kernel.bytes;

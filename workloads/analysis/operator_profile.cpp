@@ -103,12 +103,10 @@ std::vector<ProfiledOperator> profile(const Program& program, const Script& scri
 Seconds IsolatedTimes::of(const Operation& operation) {
   if (const auto* timed = std::get_if<TimedKernel>(&operation.work)) return timed->duration;
   if (const Operator* op = kernel_of(operation)) {
-    const auto known = std::ranges::find(kernels_, *op, &TimedOperator::op);
-    if (known != kernels_.end()) return known->time;
-    const Seconds launch = cluster_.gpu.dispatch.launch_latency;
-    const Seconds time = time_of(*op, cluster_.gpu, {.launch = LaunchCost::device}).time - launch;
-    kernels_.push_back({*op, time});
-    return time;
+    return kernels_.of(operation.name, *op, [&] {
+      const Seconds launch = cluster_.gpu.dispatch.launch_latency;
+      return time_of(*op, cluster_.gpu, {.launch = LaunchCost::device}).time - launch;
+    });
   }
   const CollectiveCall* call = program_.call_of(operation);
   if (call == nullptr) return {};

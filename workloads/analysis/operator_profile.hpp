@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "collectives/spec.hpp"
+#include "workloads/analysis/operator_values.hpp"
 #include "workloads/program/program.hpp"
 
 namespace c3::inline workloads {
@@ -49,10 +50,6 @@ class IsolatedTimes {
   std::size_t timed() const { return kernels_.size() + calls_.size(); }
 
  private:
-  struct TimedOperator {
-    Operator op;
-    Seconds time;
-  };
   struct TimedCall {
     CollectiveCall call;
     Seconds time;
@@ -60,7 +57,7 @@ class IsolatedTimes {
 
   const Program& program_;
   const ClusterSpec& cluster_;
-  std::vector<TimedOperator> kernels_;
+  OperatorValues<Seconds> kernels_;
   std::vector<TimedCall> calls_;
 };
 

@@ -63,6 +63,15 @@ EventId ProgramBuilder::event(std::string_view name) {
   return static_cast<EventId>(script().events.size() - 1);
 }
 
+EventId ProgramBuilder::event(std::string_view name, std::uint32_t number) {
+  auto base = bases_.find(name);
+  if (base == bases_.end()) base = bases_.emplace(name, bases_.size()).first;
+  const auto [entry, is_new] = numbered_.try_emplace(base->second << 32 | number);
+  if (is_new) entry->second = this->name(fmt::format("{} {}", name, number));
+  script().events.push_back(entry->second);
+  return static_cast<EventId>(script().events.size() - 1);
+}
+
 CommunicatorId ProgramBuilder::communicator(std::string_view name, RankGroups groups) {
   program_.communicators.push_back({this->name(name), groups});
   return static_cast<CommunicatorId>(program_.communicators.size() - 1);

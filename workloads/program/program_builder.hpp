@@ -40,6 +40,8 @@ class ProgramBuilder {
 
   Stream stream(std::string_view name);
   EventId event(std::string_view name);  ///< of this script; another one at each call
+  /// The same, named "name number". Quick where a script before has that name, too.
+  EventId event(std::string_view name, std::uint32_t number);
   CommunicatorId communicator(std::string_view name, RankGroups groups);
 
   OperationPlace kernel(Stream stream, std::string_view name, const Operator& op);
@@ -74,6 +76,8 @@ class ProgramBuilder {
 
   Program program_;
   std::unordered_map<std::string, NameId, TextHash, std::equal_to<>> names_ = {{"", 0}};
+  std::unordered_map<std::string, std::uint64_t, TextHash, std::equal_to<>> bases_;  ///< numbers of names
+  std::unordered_map<std::uint64_t, NameId> numbered_;  ///< by the number of the name and its own
   NameId range_ = 0;
   DrawKeys draws_;                                              ///< of this script
   std::map<Grouping, std::size_t> joined_;                      ///< how many calls this script has joined

@@ -1,7 +1,5 @@
 #include "workloads/training/step_program.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -51,7 +49,7 @@ void StepProgram::host_copy(Stream stream, const std::string& name, HostCopy cop
 
 EventId StepProgram::record(Stream stream, const std::string& name) {
   if (!writes(stream)) return {};
-  const EventId event = builder_.event(fmt::format("{} {}", name, ++events_));
+  const EventId event = builder_.event(name, ++events_);
   launch(builder_.record(stream, event), costs_.event);
   return event;
 }

@@ -88,7 +88,7 @@ class StepProgram {
   HostPass pass_ = HostPass::forward;
   /// Cost of the launch of the graph that is being written, until something has it.
   std::optional<Seconds> graph_;
-  std::size_t events_ = 0;
+  std::uint32_t events_ = 0;
   std::vector<std::size_t> launched_;  ///< by stream
 };
 

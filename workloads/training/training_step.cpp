@@ -67,29 +67,39 @@ class StagesWriter {
 
   /// \param keep called with the facts of each script, in their order; may be empty
   WrittenStep write(const std::function<void(const StepStageFacts&)>& keep = {}) {
-    const int stages = setup_.pipeline.stages;
+    return write(0, setup_.pipeline.stages, keep);
+  }
+
+  /// The second of several stages, which is the first that has no other work than layers; of two the first.
+  WrittenStep write_stage() {
+    const int stage = setup_.pipeline.stages > 2 ? 1 : 0;
+    return write(stage, stage + 1, {});
+  }
+
+ private:
+  /// Stages from \p first to before \p end.
+  WrittenStep write(int first, int end, const std::function<void(const StepStageFacts&)>& keep) {
     WrittenStep step;
     step.facts.tokens = setup_.tokens() * setup_.micro_batches * grid_.replicas().size;
     const StepCommunicators over = communicators();
     const int positions = loads_ ? loads_->positions() : 1;
-    const bool has_scripts = stages * positions > 1;
-    for (int stage = 0; stage < stages; ++stage) {
+    const int scripts = setup_.pipeline.stages * positions;
+    for (int stage = first; stage < end; ++stage) {
       for (int position = 0; position < positions; ++position) {
-        if (has_scripts) begin_script(stage, position);
+        if (scripts > 1) begin_script(stage, position);
         StepProgram program(setup_, builder_, content_);
         StepStage its = stage_of(stage);
         if (loads_) its.experts = {&*loads_, position};
         StepStageFacts facts = StepComposer(setup_, grid_, schedule_, std::move(its), over, program).compose();
         if (keep) keep(facts);
-        add(step.facts, std::move(facts), stages * positions);
+        add(step.facts, std::move(facts), scripts);
       }
     }
-    step.program = builder_.take(has_scripts ? grid_.ranks() : 0);
-    if (stages > 1) step.facts.pipeline = pipeline_facts();
+    step.program = builder_.take(scripts > 1 ? grid_.ranks() : 0);
+    if (setup_.pipeline.stages > 1) step.facts.pipeline = pipeline_facts();
     return step;
   }
 
- private:
   StepCommunicators communicators() {
     StepCommunicators over;
     if (setup_.tensor_overlap == TensorOverlap::ring)
@@ -203,6 +213,13 @@ class TrainingFamily : public ProgramFamily {
     return write(cluster, StepContent::memory).facts;
   }
 
+  /// \pre there are several stages
+  WrittenStep write_stage(const ClusterSpec& cluster) const {
+    const TrainingSetup setup = on(cluster);
+    workloads::check(setup, cluster.ranks());
+    return with_sizes(StagesWriter(setup, cluster.ranks()).write_stage(), cluster);
+  }
+
   bool writes_same(const ProgramFamily& other) const override {
     const auto* const training = dynamic_cast<const TrainingFamily*>(&other);
     return training != nullptr && training->setup_ == setup_;
@@ -221,7 +238,10 @@ class TrainingFamily : public ProgramFamily {
   WrittenStep write(const ClusterSpec& cluster, StepContent content) const {
     const TrainingSetup setup = on(cluster);
     workloads::check(setup, cluster.ranks());
-    WrittenStep step = StagesWriter(setup, cluster.ranks(), content).write();
+    return with_sizes(StagesWriter(setup, cluster.ranks(), content).write(), cluster);
+  }
+  /// \p step with what its facts say of the GPU.
+  WrittenStep with_sizes(WrittenStep step, const ClusterSpec& cluster) const {
     step.facts.peak = matrix_rate(cluster.gpu, setup_.dtype).peak;
     step.facts.memory_size = cluster.gpu.hbm.size - setup_.framework.reserved;
     return step;
@@ -284,6 +304,12 @@ const TrainingSetup& training_of(const Experiment& experiment) { return family_o
 
 bool is_training(const Experiment& experiment) {
   return experiment.family && dynamic_cast<const TrainingFamily*>(&*experiment.family) != nullptr;
+}
+
+std::optional<WrittenStep> written_stage(const ProgramFamily& family, const ClusterSpec& cluster) {
+  const auto* const training = dynamic_cast<const TrainingFamily*>(&family);
+  if (training == nullptr || training->stages() == 1) return std::nullopt;
+  return training->write_stage(cluster);
 }
 
 std::vector<StageMemory> memory_of_stages(const Experiment& experiment) {

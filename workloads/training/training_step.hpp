@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,12 @@ void set_training(Experiment& experiment, TrainingSetup setup);
 const TrainingSetup& training_of(const Experiment& experiment);
 /// Whether it is one.
 bool is_training(const Experiment& experiment);
+
+/// One stage of the pipeline that \p family writes on \p cluster, with its layers and nothing else where there
+/// are three stages or more: the script of its ranks, while the others do nothing, and its facts, which say of
+/// memory what its GPUs need. Absent where \p family is no training step, or has one stage.
+/// \throws std::invalid_argument where the author cannot write it
+std::optional<WrittenStep> written_stage(const ProgramFamily& family, const ClusterSpec& cluster);
 
 /// What each GPU holds of the ranks that run one script.
 struct StageMemory {

@@ -15,11 +15,14 @@ namespace {
 constexpr Seconds kLeastEstimate{1e-9};  ///< of what does nothing
 
 /// The least of all strategies.
-ModelTimes fastest(const Experiment& experiment) {
-  const std::vector<ModelTimes> all = model_times(experiment, experiment.strategies);
+ModelTimes fastest(const std::vector<ModelTimes>& all) {
   if (all.empty()) return {};
   return {.bound = std::ranges::min(all, {}, &ModelTimes::bound).bound,
           .estimate = std::ranges::min(all, {}, &ModelTimes::estimate).estimate};
+}
+
+ModelTimes fastest(const Experiment& experiment) {
+  return fastest(model_times(experiment, experiment.strategies));
 }
 
 CandidateFacts facts_of(const Experiment& experiment, const ModelTimes& times) {
@@ -86,6 +89,12 @@ CandidateFacts candidate_facts(const Experiment& outline, const ExperimentFactor
   for (int draw = 1; draw < outline.measure.draws; ++draw)
     facts = together(facts, facts_of(make(static_cast<std::uint64_t>(draw))));
   return facts;
+}
+
+bool is_one_stage(const Experiment& experiment) { return experiment.step && !experiment.family; }
+
+CandidateFacts rough_facts(const Experiment& stage) {
+  return facts_of(stage, stage.step->fits() ? fastest(stage_times(stage, stage.strategies)) : ModelTimes{});
 }
 
 }  // namespace c3::workloads

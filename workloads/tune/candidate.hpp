@@ -23,4 +23,11 @@ struct CandidateFacts {
 /// \throws InfeasibleError as model_times() does, InterruptedError
 CandidateFacts candidate_facts(const Experiment& outline, const ExperimentFactory& make);
 
+/// The same from one stage of a pipeline, see stage_times(): memory is that stage's, so that the whole may not
+/// fit where it does. \param stage as StepExtent::stage has it. \throws as candidate_facts()
+CandidateFacts rough_facts(const Experiment& stage);
+
+/// Whether \p experiment is one stage of a training step.
+bool is_one_stage(const Experiment& experiment);
+
 }  // namespace c3::workloads

@@ -20,7 +20,9 @@ CandidateSearch::CandidateSearch(SearchedCandidates candidates, SearchLimits lim
       is_asked_(candidates_.bounds.size()),
       is_told_(candidates_.bounds.size()),
       costs_(candidates_.bounds.size()),
-      surrogate_(candidates_.positions) {}
+      surrogate_(candidates_.positions) {
+  if (!candidates_.left_out.empty()) is_asked_ = candidates_.left_out;
+}
 
 std::optional<std::size_t> CandidateSearch::ask() {
   if (limits_.budget && asked_ >= *limits_.budget) return std::nullopt;

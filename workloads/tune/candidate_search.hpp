@@ -14,6 +14,7 @@ struct SearchedCandidates {
   std::vector<double> bounds;                  ///< of costs, from below, not below 0
   std::vector<double> estimates;               ///< of costs, above 0
   std::vector<std::vector<double>> positions;  ///< see Surrogate
+  std::vector<bool> left_out = {};             ///< nobody asks for them, and regrets count them; empty: none
 };
 
 /// When a search ends. By default when no other candidate can be better.

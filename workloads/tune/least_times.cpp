@@ -40,11 +40,8 @@ Seconds LeastTimes::of(const Operation& operation) {
   return (is_exact ? 1.0 : 1.0 - kCohortMargin) * alone_.of(operation);
 }
 
-std::optional<PowerLoad> PowerLoads::of(const Operator& op) {
-  const auto known = std::ranges::find(known_, op, &Known::op);
-  if (known != known_.end()) return known->load;
-  known_.push_back({op, load_of(describe(name_of(op), op, gpu_))});
-  return known_.back().load;
+std::optional<PowerLoad> PowerLoads::of(NameId name, const Operator& op) {
+  return known_.of(name, op, [&] { return load_of(describe(name_of(op), op, gpu_)); });
 }
 
 /// At half of boost clock, below which no limit leads, all of its time that the clock scales is in it twice.
@@ -63,8 +60,9 @@ std::vector<Seconds> power_bounds(const Script& script, const OperationTimes& la
     std::vector<PowerLoad> hot;
     Seconds others;
     for (std::size_t i = 0; i < script.streams[stream].size(); ++i) {
-      const Operator* op = kernel_of(script.streams[stream][i]);
-      const auto load = op == nullptr ? std::nullopt : loads.of(*op);
+      const Operation& operation = script.streams[stream][i];
+      const Operator* op = kernel_of(operation);
+      const auto load = op == nullptr ? std::nullopt : loads.of(operation.name, *op);
       if (load) {
         hot.push_back(*load);
       } else {

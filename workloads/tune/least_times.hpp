@@ -40,18 +40,14 @@ class PowerLoads {
  public:
   explicit PowerLoads(const GpuSpec& gpu) : gpu_(gpu) {}
 
-  /// Absent of a kernel whose power is not known.
-  std::optional<PowerLoad> of(const Operator& op);
+  /// Absent of a kernel whose power is not known. \param name of its operation
+  std::optional<PowerLoad> of(NameId name, const Operator& op);
 
  private:
-  struct Known {
-    Operator op;
-    std::optional<PowerLoad> load;
-  };
   std::optional<PowerLoad> load_of(KernelDescription kernel) const;
 
   const GpuSpec& gpu_;
-  std::vector<Known> known_;
+  OperatorValues<std::optional<PowerLoad>> known_;
 };
 
 /// How long each stream of \p script takes by itself under the power limit of \p gpu, where it takes \p lasts

@@ -1,7 +1,6 @@
 #include "workloads/tune/linked_ranks.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <map>
 #include <optional>
 #include <set>
@@ -10,68 +9,65 @@
 #include "engine/interrupt.hpp"
 
 namespace c3::inline workloads {
-namespace {
-
-/// Messages from one rank to another of one communicator and stream, in their order.
-using ChannelKey = std::tuple<CommunicatorId, std::size_t, int, int>;  ///< .., stream, sender, receiver
-
-/// Dates at which messages were sent.
-struct Channel {
-  std::vector<Seconds> sent = {};
-  std::size_t received = 0;
-};
-
-struct Stream {
-  std::size_t at = 0;
-  Seconds date;
-  bool has_sent = false;         ///< of the exchange at which it stands
-  std::size_t next_message = 0;  ///< of that exchange, to receive
-};
-
-struct Rank {
-  int number = 0;
-  std::uint32_t script = 0;
-  std::vector<Stream> streams;
-  std::vector<std::optional<Seconds>> recorded;  ///< by event
-};
-
-class Player {
+/// Lets ranks go on in turn, and writes down what they do.
+class LinkedPlay::Player {
  public:
-  Player(const Program& program, const std::vector<int>& ranks,
-         const std::vector<std::vector<std::vector<Seconds>>>& lasts, const MessageTime& message_time)
-      : program_(program), lasts_(lasts), message_time_(message_time), known_(ranks.begin(), ranks.end()) {
+  Player(const Program& program, const std::vector<int>& ranks, const MessageTime& message_time,
+         LinkedPlay& play)
+      : program_(program), message_time_(message_time), known_(ranks.begin(), ranks.end()), play_(play) {
     for (const int number : ranks) {
       const std::uint32_t script = program.script_number(number);
       const Script& its = program.scripts[script];
-      ranks_.push_back({number, script, std::vector<Stream>(its.streams.size()),
-                        std::vector<std::optional<Seconds>>(its.events.size())});
+      PlayedRank& rank = ranks_.emplace_back(PlayedRank{.number = number, .script = script});
+      for (std::size_t stream = 0; stream < its.streams.size(); ++stream) {
+        rank.streams.push_back({.number = static_cast<std::uint32_t>(play_.streams_.size())});
+        play_.streams_.push_back({script, stream});
+      }
+      rank.recorded.resize(its.events.size());
     }
   }
 
-  Seconds play() {
+  void play() {
     for (bool goes_on = true; goes_on;) {
       checkpoint();
       goes_on = false;
-      for (Rank& rank : ranks_) {
+      for (PlayedRank& rank : ranks_) {
         while (advance(rank))
           goes_on = true;
       }
     }
-    Seconds time;
-    for (const Rank& rank : ranks_) {
-      for (const Stream& stream : rank.streams)
-        time = std::max(time, stream.date);
-    }
-    return time;
   }
 
  private:
+  /// Messages from one rank to another of one communicator and stream, in their order.
+  using ChannelKey = std::tuple<CommunicatorId, std::size_t, int, int>;  ///< .., stream, sender, receiver
+
+  /// Messages that were sent, by the number of their date.
+  struct Channel {
+    std::vector<std::uint32_t> sent = {};
+    std::size_t received = 0;
+  };
+
+  struct PlayedStream {
+    std::uint32_t number = 0;  ///< of all streams
+    std::size_t at = 0;
+    bool has_sent = false;         ///< of the exchange at which it stands
+    std::size_t next_message = 0;  ///< of that exchange, to receive
+  };
+
+  struct PlayedRank {
+    int number = 0;
+    std::uint32_t script = 0;
+    std::vector<PlayedStream> streams = {};
+    std::vector<std::optional<std::uint32_t>> recorded = {};  ///< by event: the number of its date
+  };
+
   /// Each of its streams, as far as it can go. \returns whether one has moved.
-  bool advance(Rank& rank) {
+  bool advance(PlayedRank& rank) {
     bool moved = false;
     for (std::size_t stream = 0; stream < rank.streams.size(); ++stream) {
       const std::vector<Operation>& operations = program_.scripts[rank.script].streams[stream];
-      Stream& its = rank.streams[stream];
+      PlayedStream& its = rank.streams[stream];
       while (its.at < operations.size() && step(rank, stream, operations[its.at])) {
         ++its.at;
         moved = true;
@@ -80,44 +76,57 @@ class Player {
     return moved;
   }
 
-  bool step(Rank& rank, std::size_t number, const Operation& operation) {
-    Stream& stream = rank.streams[number];
+  bool step(PlayedRank& rank, std::size_t number, const Operation& operation) {
+    PlayedStream& stream = rank.streams[number];
     if (const auto* wait = std::get_if<WaitEvent>(&operation.work)) {
       if (!rank.recorded[wait->event]) return false;
-      stream.date = std::max(stream.date, *rank.recorded[wait->event]);
+      await(stream, *rank.recorded[wait->event], {});
     } else if (const auto* record = std::get_if<RecordEvent>(&operation.work)) {
-      rank.recorded[record->event] = stream.date;
+      rank.recorded[record->event] = keep(stream);
     } else if (const auto* exchange = std::get_if<Exchange>(&operation.work)) {
       return end(rank, number, *exchange, stream);
     } else {
-      stream.date += lasts_[rank.script][number][stream.at];
+      play_.steps_.push_back({.action = Action::run,
+                              .stream = stream.number,
+                              .operation = static_cast<std::uint32_t>(stream.at),
+                              .kept = 0,
+                              .message = {}});
     }
     return true;
   }
 
+  std::uint32_t keep(const PlayedStream& stream) {
+    const auto kept = static_cast<std::uint32_t>(play_.kept_++);
+    play_.steps_.push_back(
+        {.action = Action::record, .stream = stream.number, .operation = 0, .kept = kept, .message = {}});
+    return kept;
+  }
+  void await(const PlayedStream& stream, std::uint32_t kept, Seconds message) {
+    play_.steps_.push_back(
+        {.action = Action::wait, .stream = stream.number, .operation = 0, .kept = kept, .message = message});
+  }
+
   /// All of its messages at once. \returns whether those have come that it receives.
-  bool end(const Rank& rank, std::size_t number, const Exchange& exchange, Stream& stream) {
+  bool end(const PlayedRank& rank, std::size_t number, const Exchange& exchange, PlayedStream& stream) {
     const RankGroups& groups = program_.communicators[exchange.communicator].groups;
-    const auto channel = [&](const Message& message) -> Channel& {
-      const int peer = peer_of(groups, rank.number, message.offset);
-      return channels_[{exchange.communicator, number, message.sends ? rank.number : peer,
-                        message.sends ? peer : rank.number}];
+    const auto channel = [&](int from, int to) -> Channel& {
+      return channels_[{exchange.communicator, number, from, to}];
     };
     if (!stream.has_sent) {
-      for (const Message& message : exchange.messages)
-        if (message.sends) channel(message).sent.push_back(stream.date);
+      for (const Message& message : exchange.messages) {
+        const int peer = peer_of(groups, rank.number, message.offset);
+        if (message.sends && known_.contains(peer)) channel(rank.number, peer).sent.push_back(keep(stream));
+      }
       stream.has_sent = true;
     }
     for (; stream.next_message < exchange.messages.size(); ++stream.next_message) {
       const Message& message = exchange.messages[stream.next_message];
-      if (message.sends || !known_.contains(peer_of(groups, rank.number, message.offset))) continue;
-      Channel& its = channel(message);
+      const int peer = peer_of(groups, rank.number, message.offset);
+      if (message.sends || !known_.contains(peer)) continue;
+      Channel& its = channel(peer, rank.number);
       if (its.received == its.sent.size()) return false;
-      const Seconds lasts =
-          message_time_
-              ? message_time_(message.bytes, peer_of(groups, rank.number, message.offset), rank.number)
-              : Seconds{};
-      stream.date = std::max(stream.date, its.sent[its.received++] + lasts);
+      await(stream, its.sent[its.received++],
+            message_time_ ? message_time_(message.bytes, peer, rank.number) : Seconds{});
     }
     stream.has_sent = false;
     stream.next_message = 0;
@@ -125,14 +134,12 @@ class Player {
   }
 
   const Program& program_;
-  const std::vector<std::vector<std::vector<Seconds>>>& lasts_;
   const MessageTime& message_time_;
   std::set<int> known_;
-  std::vector<Rank> ranks_;
+  LinkedPlay& play_;
+  std::vector<PlayedRank> ranks_;
   std::map<ChannelKey, Channel> channels_;
 };
-
-}  // namespace
 
 std::vector<int> linked_ranks(const Program& program, int first, std::size_t most) {
   std::vector<int> ranks = {first};
@@ -152,10 +159,27 @@ std::vector<int> linked_ranks(const Program& program, int first, std::size_t mos
   return ranks;
 }
 
-Seconds linked_time(const Program& program, const std::vector<int>& ranks,
-                    const std::vector<std::vector<std::vector<Seconds>>>& lasts,
-                    const MessageTime& message_time) {
-  return Player(program, ranks, lasts, message_time).play();
+LinkedPlay::LinkedPlay(const Program& program, const std::vector<int>& ranks, const MessageTime& message_time) {
+  Player(program, ranks, message_time, *this).play();
+}
+
+Seconds LinkedPlay::time(const ProgramTimes& lasts, bool with_messages) const {
+  std::vector<Seconds> dates(streams_.size()), kept(kept_);
+  for (const Step& step : steps_) {
+    Seconds& date = dates[step.stream];
+    switch (step.action) {
+      case Action::run:
+        date += lasts[streams_[step.stream].script][streams_[step.stream].number][step.operation];
+        break;
+      case Action::record:
+        kept[step.kept] = date;
+        break;
+      case Action::wait:
+        date = std::max(date, kept[step.kept] + (with_messages ? step.message : Seconds{}));
+        break;
+    }
+  }
+  return dates.empty() ? Seconds{} : std::ranges::max(dates);
 }
 
 }  // namespace c3::workloads

@@ -1,6 +1,7 @@
 #include "workloads/tune/model_times.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 #include <vector>
@@ -18,10 +19,16 @@ namespace {
 
 constexpr std::size_t kMostLinked = 1024;  ///< ranks; beyond them messages are not followed
 
+/// By stream.
+std::vector<bool> fused_streams(const Program& program, const Strategy& strategy) {
+  std::vector<bool> fused;
+  for (const std::string& stream : program.streams)
+    fused.push_back(policy_of(strategy, stream).backend == Backend::fused);
+  return fused;
+}
 bool fuses(const Program& program, const Strategy& strategy) {
-  return std::ranges::any_of(program.streams, [&](const std::string& stream) {
-    return policy_of(strategy, stream).backend == Backend::fused;
-  });
+  const std::vector<bool> fused = fused_streams(program, strategy);
+  return std::ranges::find(fused, true) != fused.end();
 }
 
 /// The first rank of each script.
@@ -46,18 +53,25 @@ Seconds sum_of(const OperationTimes& times) {
   return sum;
 }
 
-/// The longest of all ranks that may be linked to others.
-Seconds longest_time(const Program& program, const std::vector<OperationTimes>& lasts,
-                     const MessageTime& message_time) {
-  Seconds longest;
+/// All ranks that may be linked to others, one play of each kind.
+std::vector<LinkedPlay> plays_of(const Program& program, const MessageTime& message_time) {
+  std::vector<LinkedPlay> plays;
   std::set<int> covered;
   for (const int first : representatives(program)) {
     if (covered.contains(first)) continue;
     const std::vector<int> ranks = linked_ranks(program, first, kMostLinked);
     covered.insert(ranks.begin(), ranks.end());
-    longest = std::max(longest, linked_time(program, ranks, lasts, message_time));
+    plays.emplace_back(program, ranks, message_time);
   }
-  return longest;
+  return plays;
+}
+
+/// At the rate of links and NICs. \p cluster must outlive it.
+MessageTime message_time(const ClusterSpec& cluster) {
+  return [&cluster](Bytes bytes, int from, int to) {
+    const bool in_node = from / cluster.node.gpus == to / cluster.node.gpus;
+    return bytes / (in_node || !cluster.fabric ? rate_in_node(1, cluster) : rate_between_nodes(cluster));
+  };
 }
 
 /// Of the busiest thread of \p script's hosts.
@@ -96,15 +110,17 @@ std::vector<int> cus_of_streams(const Experiment& experiment, const Strategy& st
   return cus;
 }
 
-/// What kernels take whatever the strategy.
+/// What operations take whatever the strategy, and which ranks wait for each other.
 struct KernelTimes {
+  std::vector<LinkedPlay> plays;
   std::vector<OperationTimes> lasts;              ///< by script, at least
   std::vector<std::vector<Seconds>> under_limit;  ///< by script and stream, under the power limit
   Seconds longest;                                ///< of all ranks, with communication in no time
 };
 
-KernelTimes kernel_times(const Experiment& experiment) {
+KernelTimes kernel_times(const Experiment& experiment, std::vector<LinkedPlay> plays) {
   KernelTimes times;
+  times.plays = std::move(plays);
   LeastTimes least(experiment);
   const GpuSpec& gpu = experiment.cluster.gpu;
   const bool is_hot = is_governed(gpu) && gpu.governor.state == ClockState::sustained;
@@ -114,9 +130,31 @@ KernelTimes kernel_times(const Experiment& experiment) {
     times.under_limit.push_back(is_hot ? power_bounds(script, lasts, gpu, loads)
                                        : std::vector<Seconds>(lasts.size()));
   }
-  times.longest = longest_time(experiment.program, times.lasts, {});
+  for (const LinkedPlay& play : times.plays)
+    times.longest = std::max(times.longest, play.time_without_messages(times.lasts));
   return times;
 }
+
+KernelTimes kernel_times(const Experiment& experiment) {
+  return kernel_times(experiment, plays_of(experiment.program, message_time(experiment.cluster)));
+}
+
+/// What hardware allows at least, found once of strategies that fuse the same streams.
+class HardwareBounds {
+ public:
+  explicit HardwareBounds(const Experiment& experiment) : experiment_(experiment) {}
+
+  Seconds of(const Strategy& strategy) {
+    const std::vector<bool> fused = fused_streams(experiment_.program, strategy);
+    const auto [entry, is_new] = known_.try_emplace(fused);
+    if (is_new) entry->second = lower_bound(experiment_, strategy);
+    return workloads::of(strategy, entry->second);
+  }
+
+ private:
+  const Experiment& experiment_;
+  std::map<std::vector<bool>, LowerBound> known_;
+};
 
 /// Makes bound and estimate of one run from what its operations take.
 class Modeller {
@@ -125,13 +163,14 @@ class Modeller {
   Modeller(const Experiment& experiment, const Strategy& strategy, const KernelTimes& kernels)
       : experiment_(experiment), program_(experiment.program), strategy_(strategy), kernels_(kernels) {}
 
-  Seconds bound() const {
-    const Seconds hardware = of(strategy_, lower_bound(experiment_, strategy_));
+  /// \param hardware what it allows
+  Seconds bound(Seconds hardware) const {
     if (fuses(program_, strategy_)) return hardware;
     Seconds bound = std::max(hardware, kernels_.longest);
     for (std::size_t script = 0; script < kernels_.lasts.size(); ++script) {
       if (strategy_.serial) bound = std::max(bound, sum_of(kernels_.lasts[script]));
-      bound = std::max(bound, std::ranges::max(kernels_.under_limit[script]));
+      for (const Seconds under_limit : kernels_.under_limit[script])
+        bound = std::max(bound, under_limit);
     }
     return bound;
   }
@@ -140,7 +179,7 @@ class Modeller {
     std::vector<OperationTimes> lasts = kernels_.lasts;
     divide(lasts);
     ClosedFormTimes expected(experiment_, &strategy_);
-    Seconds least;
+    Seconds longest;
     for (std::size_t script = 0; script < lasts.size(); ++script) {
       const double slower = slowdown(kernels_.lasts[script], kernels_.under_limit[script]);
       for (std::size_t stream = 0; stream < lasts[script].size(); ++stream) {
@@ -149,15 +188,12 @@ class Modeller {
           lasts[script][stream][i] =
               communicates(operations[i]) ? expected.of(operations[i]) : slower * lasts[script][stream][i];
       }
-      least = std::max(least, host_time(program_.scripts[script]));
-      if (strategy_.serial) least = std::max(least, sum_of(lasts[script]));
+      longest = std::max(longest, host_time(program_.scripts[script]));
+      if (strategy_.serial) longest = std::max(longest, sum_of(lasts[script]));
     }
-    const ClusterSpec& cluster = experiment_.cluster;
-    return std::max(
-        least, longest_time(program_, lasts, [&](Bytes bytes, int from, int to) {
-          const bool in_node = from / cluster.node.gpus == to / cluster.node.gpus;
-          return bytes / (in_node || !cluster.fabric ? rate_in_node(1, cluster) : rate_between_nodes(cluster));
-        }));
+    for (const LinkedPlay& play : kernels_.plays)
+      longest = std::max(longest, play.time(lasts));
+    return longest;
   }
 
  private:
@@ -186,10 +222,11 @@ class Modeller {
 
 std::vector<ModelTimes> model_times(const Experiment& experiment, std::span<const Strategy> strategies) {
   const KernelTimes kernels = kernel_times(experiment);
+  HardwareBounds hardware(experiment);
   std::vector<ModelTimes> times;
   for (const Strategy& strategy : strategies) {
     const Modeller modeller(experiment, strategy, kernels);
-    times.push_back({.bound = modeller.bound(), .estimate = modeller.estimate()});
+    times.push_back({.bound = modeller.bound(hardware.of(strategy)), .estimate = modeller.estimate()});
   }
   return times;
 }
@@ -200,7 +237,22 @@ ModelTimes model_times(const Experiment& experiment, const Strategy& strategy) {
 
 Seconds model_bound(const Experiment& experiment, const Strategy& strategy) {
   const KernelTimes kernels = kernel_times(experiment);
-  return Modeller(experiment, strategy, kernels).bound();
+  return Modeller(experiment, strategy, kernels).bound(HardwareBounds(experiment).of(strategy));
+}
+
+std::vector<ModelTimes> stage_times(const Experiment& stage, std::span<const Strategy> strategies) {
+  const auto written = static_cast<std::size_t>(std::ranges::find(stage.program.ranks, 0U, &RankSpan::script) -
+                                                stage.program.ranks.begin());
+  std::vector<LinkedPlay> alone;
+  alone.emplace_back(stage.program, std::vector{stage.program.ranks.at(written).begin});
+  const KernelTimes kernels = kernel_times(stage, std::move(alone));
+  const double busy = 1.0 - stage.step->pipeline->bubble_share;
+  std::vector<ModelTimes> times;
+  for (const Strategy& strategy : strategies) {
+    const Modeller modeller(stage, strategy, kernels);
+    times.push_back({.bound = modeller.bound(Seconds{}), .estimate = modeller.estimate() / busy});
+  }
+  return times;
 }
 
 }  // namespace c3::workloads

@@ -29,6 +29,12 @@ ModelTimes model_times(const Experiment& experiment, const Strategy& strategy);
 /// Of each of \p strategies: what they share is found once.
 std::vector<ModelTimes> model_times(const Experiment& experiment, std::span<const Strategy> strategies);
 
+/// From one stage of a pipeline (written_stage()): the bound is of its kernels alone. The estimate is what the
+/// stage takes with nobody to wait for, over the share of the step in which an average stage is busy by its
+/// schedule. Wrong when: stages are unequal, or messages do not hide behind passes.
+/// \throws as model_times()
+std::vector<ModelTimes> stage_times(const Experiment& stage, std::span<const Strategy> strategies);
+
 /// ModelTimes::bound.
 Seconds model_bound(const Experiment& experiment, const Strategy& strategy);
 
