@@ -54,7 +54,8 @@ void add_explain_verb(Command& app, VerbAction& action) {
       .type_name("N");
   verb.add_flag(
       "--no-levers", [request] { request->levers = false; }, "Only the waterfall and the critical path");
-  verb.add_option("--page", request->page, "Also write all of it, and the schedule of a step, as one HTML page")
+  verb.add_option("--page", request->page,
+                  "Also write an HTML page: waterfall, levers, critical path, schedule of a step")
       .type_name("FILE");
   verb.add_flag("--json", request->json, "Print one JSON object; times in us");
   verb.set_footer(

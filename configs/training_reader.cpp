@@ -220,7 +220,9 @@ void check_dimensions(Section& model, const TrainingSetup& setup) {
     model.refuse("position_keys", fmt::format("requires framework.attention = \"products\" (it is \"{}\")",
                                               name_of(setup.framework.attention)));
   if (dimensions.position_keys && (setup.tensor_parallel > 1 || setup.context.ranks > 1))
-    model.refuse("position_keys", "requires tensor_parallel = 1 and context_parallel = 1");
+    model.refuse("position_keys",
+                 fmt::format("requires tensor_parallel = 1 and context_parallel = 1 (they are {} and {})",
+                             setup.tensor_parallel, setup.context.ranks));
 }
 
 LoraSetup read_lora(Section& training, const TrainingSetup& setup) {

@@ -97,6 +97,7 @@ Task CohortRun::run_cohort(Cohort* cohort) {
   const Traffic traffic = kernel_.traffic->per_work_group(state);
 
   cohort->loads = traffic.hbm;
+  cohort->stores_to_hbm = traffic.stores_to_hbm;
   cohort->in_flight = in_flight(gpu_.spec().compute, kernel_, computing_beside(*cohort));
   if (kernel_.prologue > 0.0) {
     RunningFlow prologue(simulation_,
@@ -182,8 +183,10 @@ BoundLaw CohortRun::law_alone(const Cohort& cohort, Seconds computing) const {
                    .steps = kernel_.least_time.value * slower(cohort)};
   law.least = memory.least_loading_time(launch_.stream, cohort.loads, cohort.in_flight).value;
   if (std::isinf(kernel_.overlap) && kernel_.hbm_share == 1.0) return law;
-  const double rate =
-      memory.alone_rate(cohort.loads * static_cast<double>(resident_), Bytes{0}) * kernel_.hbm_share;
+  // Work groups that load and store by turns wait for their stores, too.
+  const Bytes stored = kernel_.overlap > 1.0 ? Bytes{0} : kernel_.output * cohort.stores_to_hbm;
+  const auto resident = static_cast<double>(resident_);
+  const double rate = memory.alone_rate(cohort.loads * resident, stored * resident) * kernel_.hbm_share;
   law.beside = 1.0 / rate;
   law.overlap = kernel_.overlap;
   return law;

@@ -35,6 +35,7 @@ class CohortRun final : public DispatchClient, public ComputeClient {
     std::int64_t first = 0;                 ///< of its work groups, among those of the XCD
     Seconds placed;                         ///< date
     Bytes loads;                            ///< of one work group, from HBM
+    double stores_to_hbm = 1.0;             ///< share of its stores
     Bytes in_flight;                        ///< of one work group, as its CU is shared at dispatch
     double cus_taken = 0.0;                 ///< from the kernel, at dispatch
     double after_others = 1.0;              ///< KernelDescription::after_others where it is, at dispatch

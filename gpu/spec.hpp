@@ -391,8 +391,7 @@ const MatrixRate& product_rate(const GpuSpec& gpu, DType dtype);
 
 /// Whether matrix units take operands of \p dtype that do not lie along k, so that a tensor needs no transposed
 /// copy for its other products. Of 8 bits tcgen05 does, of 4 bits it does not; wgmma and mma.sync take them
-/// along k only (NVIDIA PTX ISA; TransformerEngine, nvte_is_non_tn_fp8_gemm_supported). MFMA is assumed to be
-/// like these.
+/// along k only (NVIDIA PTX ISA; TransformerEngine, nvte_is_non_tn_fp8_gemm_supported). MFMA: assumed.
 bool takes_any_layout(const GpuSpec& gpu, DType dtype);
 
 /// \returns the entry for \p dtype. \throws InfeasibleError naming GPU and dtype when the GPU has none.

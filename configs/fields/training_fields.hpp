@@ -134,8 +134,8 @@ inline constexpr auto kExpertParallelFields = std::to_array<Field<ExpertSetup>>(
     plain_flag<&ExpertSetup::micro_batch_overlap>("micro_batch_overlap",
                                                   "whether a micro-batch's kernels run beside another's tokens")
         .optional(),
-    plain_flag<&ExpertSetup::delayed_weight_gradients>("delayed_weight_gradients",
-                                                       "with it, whether weights' gradients follow tokens'")
+    plain_flag<&ExpertSetup::delayed_weight_gradients>(
+        "delayed_weight_gradients", "with micro_batch_overlap: make weights' gradients when tokens' have left")
         .optional(),
     number<&ExpertSetup::padding>("expert_padding", {1, 65'536}, "multiple of an expert's tokens").optional(),
     choice<&ExpertSetup::routing>("routing", "how tokens are spread over experts").optional(),

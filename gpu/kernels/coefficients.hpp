@@ -79,12 +79,12 @@ inline constexpr std::array kGemmFields = {
 /// Operators without a matrix product.
 struct VectorCoefficients {
   double memory_share = 0.9;
-  double issue_share = 0.75;
+  double issue_share = 0.9;
   double access_ops = 1.1;
   double convert_ops = 1.0;
-  double cast_ops = 5.0;
+  double cast_ops = 7.2;
   double power_ops = 52.0;
-  double lookup_ops = 178.5;
+  double lookup_ops = 214.0;
   double row_ops = 22.5;
   double iteration_us = 0.35;
   double block_us = 3.9;

@@ -42,6 +42,8 @@ class ClusterStepsPart {
   /// Of rows that differ in their recipe of precision alone, or in what the table changes with it: which is
   /// faster.
   StudySection precisions(const PublishedFigures& published) const;
+  /// Of models with several layouts: how near the order of layouts is to the measured one.
+  StudySection rankings(const PublishedFigures& published) const;
   /// How many rows lie in their intervals, and how wide these are.
   StudySection intervals(const PublishedFigures& published, const FirstTable& first) const;
   /// Every row: its error and what it is made of.

@@ -59,10 +59,10 @@ std::optional<MeasuredStep> vtrain_row(const CheckedRow& row) {
 
 std::optional<MeasuredStep> simumax_row(const CheckedRow& row) {
   const std::int64_t stages = row.whole("pp", kLargest), share = row.whole("tp", kLargest);
-  if (stages == 1) return std::nullopt;  // on one node without a pipeline: the study of training has them
   const std::int64_t micro_batches = row.whole("micro_batches", kLargest);
-  return MeasuredStep{.set = "simumax",
-                      .group = "simumax",
+  const bool has_pipeline = stages > 1;  // rows on one node without one are judged in the study of training
+  return MeasuredStep{.set = has_pipeline ? "simumax" : "simumax_tp",
+                      .group = has_pipeline ? "simumax" : "simumax_tp",
                       .row = fmt::format("tp{} pp{} m{}", share, stages, micro_batches),
                       .measured = row.above_0("step_ms") * 1.0_ms,
                       .in_use = Bytes{row.above_0("peak_alloc_gib") * kGiB},
@@ -73,7 +73,8 @@ std::optional<MeasuredStep> simumax_row(const CheckedRow& row) {
                                fmt::format("training.micro_batches={}", micro_batches),
                                fmt::format("training.tensor_parallel={}", share),
                                fmt::format("training.sequence_parallel={}", share > 1),
-                               fmt::format("+training.pipeline={}", stages)}};
+                               fmt::format("+training.pipeline={}", stages)},
+                      .is_judged = has_pipeline};
 }
 
 /// The number behind \p name and an equals sign in a recipe's name, such as "(TP=4,PP=8, MBS=1)".

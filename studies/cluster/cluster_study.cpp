@@ -25,7 +25,8 @@ StudyOutcome reproduce_cluster(const StudyInput& input, const PublishedFigures& 
   SimulationJobs jobs;
   steps.plan(jobs);
   run_simulations(jobs, progress, input.processes);
-  outcome.report = {steps.errors(published, first), steps.scaling(published), steps.precisions(published),
+  outcome.report = {steps.errors(published, first),    steps.scaling(published),
+                    steps.precisions(published),       steps.rankings(published),
                     steps.intervals(published, first), steps.rows(published, first)};
   if (input.wants_rows) outcome.rows_csv = steps.rows_csv();
   return outcome;

@@ -21,7 +21,7 @@ struct MeasuredStep {
   std::optional<Bytes> in_use = {}, reserved = {};  ///< measured, most that a GPU's allocator had
   std::string frame = {};                           ///< a file of configs/experiments/training/
   std::vector<std::string> sets = {};               ///< overrides that make the frame this row's step
-  bool is_judged = true;                            ///< else printed alone: its layout is a guess
+  bool is_judged = true;  ///< else only printed: its layout is a guess, or another study has it
 };
 
 /// The tables that read_measured_steps reads, below the data folder.

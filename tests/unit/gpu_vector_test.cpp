@@ -3,6 +3,7 @@
 #include "gpu/hbm_rate.hpp"
 #include "gpu/kernel_time.hpp"
 #include "gpu/kernels/operator_table.hpp"
+#include "gpu/kernels/vector/vector_instructions.hpp"
 #include "gpu/kernels/vector/vector_kernel.hpp"
 #include "gpu/kernels/vector/vector_shape.hpp"
 
@@ -271,23 +272,29 @@ TEST_CASE(
   CHECK(row(VectorOp::rmsnorm, 513) == near(700 + 1024 * (3 * 2 + 6.5) / 32));
 }
 
-TEST_CASE("an optimizer takes the time of its bytes and that of its instructions, a stream the longer one") {
+TEST_CASE("an optimizer takes the time of its bytes and that of its instructions, which alone needs CUs") {
   GpuSpec gpu = vector_gpu();
-  gpu.kernels.vector.issue_share = 1;
-  gpu.kernels.vector.access_ops = 2;
   gpu.cache.l2_size = gpu.cache.llc_size = Bytes{1};
-  const double elements = 1000.0 * 3000;
-  const auto computing = [&](VectorOp op) {
-    const KernelDescription kernel = described(shape_of(op), gpu);
-    return kernel.compute_time.value * static_cast<double>(kernel.work_groups) / gpu.compute.cus();
+  const auto time = [&](VectorOp op, int cus) {
+    return time_alone(described(shape_of(op), gpu), gpu, {.cus = cus, .launch = LaunchCost::device}).time.value;
   };
-  const double padded = 5860 * 512;  // numbers in work groups
+  const double elements = 1000.0 * 3000;
   const double bytes = 1.0 / hbm_rate_alone(gpu.hbm, Bytes{16 * elements}, Bytes{12 * elements});
-  CHECK(computing(VectorOp::adam) == near(bytes + padded * (7 * 2 + 43) / (128e9 * gpu.compute.cus())));
-  CHECK(computing(VectorOp::gelu) == near(padded * (2 * 2 + 26) / (128e9 * gpu.compute.cus())));
-  // What the caches hold comes at once.
-  gpu.cache.l2_size = gpu.cache.llc_size = Bytes{1e15};
-  CHECK(computing(VectorOp::adam) == near(padded * (7 * 2 + 43) / (128e9 * gpu.compute.cus())));
+  const double issued = elements * instructions_of(shape_of(VectorOp::adam), gpu.kernels.vector) /
+                        (instructions_per_second(gpu) * gpu.compute.cus());
+  const int cus = gpu.compute.cus();
+  CHECK(time(VectorOp::adam, cus) > bytes + issued);
+  CHECK(time(VectorOp::adam, cus) < 1.2 * (bytes + issued));
+  // On half of the CUs its instructions take twice as long, its bytes do not.
+  CHECK(time(VectorOp::adam, cus / 2) - time(VectorOp::adam, cus) == near(issued, 0.1));
+}
+
+TEST_CASE("a 16-bit optimizer converts its gradient and its parameter, and has the rest in fp32") {
+  GpuSpec gpu = vector_gpu();
+  gpu.kernels.vector.access_ops = 2;
+  gpu.kernels.vector.convert_ops = 1;
+  CHECK(instructions_of(shape_of(VectorOp::adam), gpu.kernels.vector) == 7 * 2 + 43);
+  CHECK(instructions_of(shape_of(VectorOp::adam, DType::bf16), gpu.kernels.vector) == 8 * 2 + 2 * 1 + 43);
 }
 
 TEST_CASE(

@@ -15,10 +15,10 @@
 #include "tests/support/clusters.hpp"
 #include "tests/support/near.hpp"
 #include "workloads/execute/run.hpp"
+#include "workloads/program/step_writer.hpp"
 #include "workloads/recommendation/dense_layers.hpp"
 #include "workloads/recommendation/placement.hpp"
 #include "workloads/recommendation/recommendation_step.hpp"
-#include "workloads/program/step_writer.hpp"
 
 using namespace c3;
 using namespace c3::literals;

@@ -10,6 +10,7 @@
 
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/kernels/operator_table.hpp"
+#include "gpu/kernels/vector/vector_shape.hpp"
 #include "tests/support/near.hpp"
 #include "tests/support/print_units.hpp"
 #include "tests/unit/training_setups.hpp"
@@ -113,6 +114,22 @@ TEST_CASE("LoRA with experts: one adapter of all experts of a rank, summed over 
     CHECK(bytes_of(of_their).value == 4.0 * of_experts);
     for (const CollectiveCall& call : of_their)
       CHECK(*call.groups == RankGroups{.size = 2, .stride = 4});
+  }
+}
+
+TEST_CASE("LoRA with experts: kernels beside the adapters' products have the rows of all experts' tokens") {
+  const StepBlock layer = layer_kernels(tuned_experts(true));
+  for (const auto* kernels : {&layer.forward, &layer.backward}) {
+    int seen = 0;
+    for (const PartKernel& kernel : *kernels) {
+      const bool is_adapter =
+          kernel.part.role == Role::gate_up_adapter || kernel.part.role == Role::down_adapter;
+      const auto* shape = kernel.op.as<VectorShape>();
+      if (kernel.part.block != BlockId::experts || !is_adapter || shape == nullptr) continue;
+      CHECK(static_cast<double>(shape->rows) == kTunedRows);
+      ++seen;
+    }
+    CHECK(seen >= 4);
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <stdexcept>
 #include <vector>
 
 #include "gpu/kernels/gemm/gemm_shape.hpp"
@@ -76,5 +77,7 @@ TEST_CASE(
 TEST_CASE("attention in one kernel has no keys of positions") {
   TrainingSetup setup = position_setup();
   setup.framework.attention = AttentionCode::flash2;
-  CHECK_THROWS(layer_kernels(setup));
+  CHECK_THROWS_WITH_AS(layer_kernels(setup),
+                       doctest::Contains("the framework has no kernels for 'self_attention"),
+                       std::invalid_argument);
 }

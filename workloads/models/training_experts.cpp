@@ -56,7 +56,7 @@ void TrainingLowering::experts(const parts::Experts& part) {
   begin({BlockId::experts, Role::arrange});
   move_rows(routed.received, rows, part.width);
   batch_.sequences = 1;
-  batch_.length = rows;
+  batch_.length = batch_.between = rows;
   experts_ = part.count;
   std::vector<ModelPart> expert = part.each;
   for (ModelPart& its : expert)

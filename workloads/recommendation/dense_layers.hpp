@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "gpu/kernels/gemm/gemm_shape.hpp"
-#include "workloads/recommendation/job.hpp"
 #include "workloads/program/step_writer.hpp"
+#include "workloads/recommendation/job.hpp"
 
 namespace c3::inline workloads {
 

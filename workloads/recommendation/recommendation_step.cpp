@@ -8,10 +8,10 @@
 
 #include "gpu/kernels/embedding/embedding_kernel.hpp"
 #include "gpu/kernels/vector/vector_shape.hpp"
+#include "workloads/program/step_writer.hpp"
 #include "workloads/recommendation/dense_layers.hpp"
 #include "workloads/recommendation/placement.hpp"
 #include "workloads/recommendation/sharding_search.hpp"
-#include "workloads/program/step_writer.hpp"
 
 namespace c3::inline workloads {
 namespace {

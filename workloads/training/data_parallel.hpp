@@ -59,7 +59,8 @@ class DataParallel {
   virtual void before_backward(std::size_t /*unit*/) {}
   /// Its backward kernels have been launched.
   virtual void after_backward(std::size_t unit) = 0;
-  /// Kernels of \p unit's experts, or of their tokens on their way, are next in \p pass; told of every one.
+  /// Kernels of \p unit's experts, or of their tokens on their way, are next in \p pass. Called before each of
+  /// them.
   virtual void before_experts(std::size_t /*unit*/, Pass /*pass*/) {}
   /// The last of them has been launched.
   virtual void after_experts(std::size_t /*unit*/, Pass /*pass*/) {}

@@ -64,9 +64,9 @@ Broken rule_of_sharding(const TrainingSetup& setup, int ranks) {
   if (replicas > 1 && (alike % replicas != 0 || alike / replicas < least))
     return BrokenRule{
         "shard_group",
-        fmt::format("makes {} replicas, so that the {} ranks that have the same experts must be a "
-                    "multiple of {}",
-                    replicas, alike, replicas * least)};
+        fmt::format("makes {} replicas, so that the {} ranks that have the same experts must be a multiple of "
+                    "{}{}",
+                    replicas, alike, replicas, is_full ? "" : ", and at least twice as many")};
   return std::nullopt;
 }
 

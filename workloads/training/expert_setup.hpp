@@ -37,7 +37,7 @@ struct ExpertSetup {
   double concentration = 10.0;      ///< of Routing::dirichlet, of each expert: the smaller, the less even
   std::int64_t routing_seed = 1;    ///< of Routing::dirichlet
   std::vector<double> shares = {};  ///< of Routing::histogram: of each expert, in any unit
-  int node_ranks = 0;  ///< that are joined by more than a network, neighbours; 0: all (of the cluster)
+  int node_ranks = 0;               ///< of a node, which share its links; 0: one node has all
 
   bool operator==(const ExpertSetup&) const = default;
 };

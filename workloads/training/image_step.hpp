@@ -22,7 +22,8 @@ struct ImageJob {
 /// stream `gradients` sums it over all of them beside the rest of the backward pass, and the optimizer waits
 /// for all. In 16 bits parameters are fp32 and cast once a step (autocast); gradients are cast to fp32 as they
 /// go into a bucket, which is summed in fp32. Inference sums nothing. Each kernel is an operator of the host,
-/// of the kind `other` but for sums and the optimizer. Wrong when: a compiler fuses layers.
+/// of the kind `other` but for the optimizer and sums, which are assumed to take what an all-to-all does. Wrong
+/// when: a compiler fuses layers.
 Program image_program(const ImageJob& job, int ranks);
 
 /// What a rank holds, tensor by tensor: parameters and momentum throughout, with several ranks buckets as large

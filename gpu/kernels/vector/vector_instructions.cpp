@@ -67,9 +67,15 @@ double accesses_of(const VectorShape& shape, double passes) {
 }  // namespace
 
 double instructions_of(const VectorShape& shape, const VectorCoefficients& coefficients, double passes) {
-  const bool converts = shape.dtype != DType::fp32;
-  const double of_access = coefficients.access_ops + (converts ? coefficients.convert_ops : 0.0);
-  double instructions = accesses_of(shape, passes) * of_access;
+  const bool is_narrow = shape.dtype != DType::fp32;
+  double accesses = accesses_of(shape, passes);
+  double conversions = is_narrow ? accesses : 0.0;
+  if (is_narrow &&
+      is_optimizer(shape.chain.first())) {  // a 16-bit copy more, all else but the gradient in fp32
+    accesses += 1.0;
+    conversions = 2.0;
+  }
+  double instructions = accesses * coefficients.access_ops + conversions * coefficients.convert_ops;
   for (const VectorOp op : shape.chain)
     instructions += arithmetic_of(op, shape.pass, coefficients);
   return instructions;

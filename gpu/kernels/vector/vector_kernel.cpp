@@ -7,7 +7,6 @@
 #include <cmath>
 
 #include "engine/errors.hpp"
-#include "gpu/hbm_rate.hpp"
 #include "gpu/kernels/checks.hpp"
 #include "gpu/kernels/vector/vector_instructions.hpp"
 #include "gpu/kernels/vector/vector_shape.hpp"
@@ -23,9 +22,12 @@ constexpr double kRegistersPerThread = 32 * 4;      // bytes
 // Of the kernels that quantise, which were measured on the device in graphs: 1.35 us for the smallest tensors
 // less two latencies of HBM (quantize_fp8_h100_sxm.csv, ai-dynamo/aiconfigurator commit 095f58a5).
 constexpr Seconds kGraphLaunch = 0.25_us;
-// How sharply the slower of arithmetic and memory decides: streams hide everything, row kernels have phases.
+// How sharply the slower of arithmetic and memory decides: streams hide everything, row kernels have phases,
+// and an optimizer loads, computes and stores by turns. The last is known of PyTorch's fused AdamW, whose times
+// on H100 and H200 are nearly the sum of both (studies/one_gpu), and assumed of SGD and of other libraries.
 constexpr double kStreamOverlap = 8.0;
 constexpr double kRowOverlap = 4.0;
+constexpr double kByTurns = 1.0;
 
 double ceil_ratio(double a, double b) { return std::ceil(a / b); }
 
@@ -96,7 +98,7 @@ Work work_of(const VectorShape& shape, const VectorCoefficients& coefficients, d
   return work;
 }
 
-/// That a CU takes to issue what \p elements need.
+/// Time in which one CU issues the instructions of \p elements.
 Seconds issue_time(const Work& work, double elements, const GpuSpec& gpu) {
   return Seconds{elements * work.instructions / instructions_per_second(gpu)};
 }
@@ -138,19 +140,8 @@ void describe_stream(KernelDescription& kernel, const VectorShape& shape, const 
   kernel.work_groups = static_cast<std::int64_t>(ceil_ratio(work.elements, in_work_group));
   kernel.needs = threads(kThreads);
   kernel.compute_time = issue_time(work, in_work_group, gpu);
-  kernel.overlap = kStreamOverlap;
+  kernel.overlap = is_optimizer(shape.chain.first()) ? kByTurns : kStreamOverlap;
   finish(kernel, work, loads_of(work, kernel.work_groups, gpu), gpu);
-}
-
-/// An optimizer's few work groups load, compute and store by turns: four times of fused AdamW on H100 and H200
-/// are the sum of what its memory and its instructions take (studies/one_gpu/instructions.csv).
-void by_turns(KernelDescription& kernel, const Work& work, const GpuSpec& gpu) {
-  const Bytes tensor{work.elements * work.element};
-  const double rate = hbm_rate_alone(gpu.hbm, work.reads * tensor, work.writes * tensor);
-  const bool has_llc = gpu.cache.llc_size.value > 0.0;
-  const Bytes cache = has_llc ? gpu.cache.llc_size : gpu.cache.l2_size * static_cast<double>(gpu.compute.xcds);
-  const double missed = miss_share(kernel.compulsory / cache, gpu.kernels.vector.miss_sharpness);
-  kernel.compute_time += Seconds{missed / rate * gpu.compute.cus() / static_cast<double>(kernel.work_groups)};
 }
 
 /// The maximum of a whole tensor: a grid that stays, and joins its parts by atomics, however small the tensor.
@@ -232,7 +223,6 @@ KernelDescription describe_vector(std::string name, const VectorShape& shape, co
   if (traits(first).row_passes < 2) {
     describe_stream(kernel, shape, gpu);
     if (first == VectorOp::absmax) as_maximum(kernel, gpu);
-    if (is_optimizer(first)) by_turns(kernel, work_of(shape, gpu.kernels.vector), gpu);
     if (first >= VectorOp::absmax && first <= VectorOp::quantize_nv_both) kernel.measured_launch = kGraphLaunch;
   } else if (first == VectorOp::softmax) {
     shape.cols <= kLongestInRegisters ? describe_short_softmax(kernel, shape, gpu)

@@ -1,0 +1,82 @@
+// Which of several layouts of one model is the fastest, here and measured: what a search of layouts needs.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "studies/cluster/cluster_part.hpp"
+#include "studies/conccl/statistics.hpp"
+#include "studies/training/step_numbers.hpp"
+
+namespace c3::inline studies {
+namespace {
+
+/// A chosen layout that is slower than the best by no more is as good.
+constexpr double kAsGood = 0.03;
+
+struct LayoutGroup {
+  std::string_view id, label;
+};
+constexpr std::array kLayoutGroups = {
+    LayoutGroup{"vtrain256", "GPT 18.4B on 256 A100"}, LayoutGroup{"vtrain512", "GPT 39.1B on 512 A100"},
+    LayoutGroup{"simumax.m4", "LLaMA 3 70B, 12 layers on 8 B200, 4 micro-batches"},
+    LayoutGroup{"simumax.m8", "the same, 8"}};
+
+std::string layouts_of(const MeasuredStep& step) {
+  if (step.set.starts_with("vtrain")) return step.set == "vtrain18b" ? "vtrain256" : step.set;
+  if (step.set.starts_with("simumax")) return "simumax." + step.row.substr(step.row.rfind(' ') + 1);
+  return {};
+}
+
+/// Tokens a second of the layouts of one model, measured and here.
+struct Speeds {
+  std::vector<double> measured, here;
+
+  /// By how much the layout that is fastest here is slower than the best.
+  double lost() const {
+    const auto chosen = std::ranges::max_element(here) - here.begin();
+    return *std::ranges::max_element(measured) / measured[static_cast<std::size_t>(chosen)] - 1.0;
+  }
+};
+
+}  // namespace
+
+StudySection ClusterStepsPart::rankings(const PublishedFigures& published) const {
+  StudySection section{
+      .heading = "Layouts of one model, by tokens a second: rank correlation with the measured order",
+      .lines = {},
+      .notes = {"lost: by how much the layout that is fastest here is slower than the fastest one "
+                "as measured. Layouts without a pipeline on 8 B200 are of the study of training."},
+      .value = "here",
+      .decimals = 3};
+  std::size_t groups = 0, good = 0;
+  for (const auto& [id, label] : kLayoutGroups) {
+    Speeds speeds;
+    for (const Row& row : rows_) {
+      if (!row.here || layouts_of(row.of) != id) continue;
+      speeds.here.push_back(row.here->tokens_per_second);
+      speeds.measured.push_back(row.here->tokens_per_second * (row.here->time / row.of.measured));
+    }
+    if (speeds.here.size() < 2) continue;
+    StudyLine line{.figure = {.of = published.find(fmt::format("ranking.{}", id))},
+                   .label = std::string(label),
+                   .rows = speeds.here.size()};
+    line.figure.simulated = spearman(speeds.here, speeds.measured);
+    line.beside.emplace_back("lost [%]", kPercent * speeds.lost());
+    section.lines.push_back(std::move(line));
+    ++groups;
+    if (speeds.lost() <= kAsGood) ++good;
+  }
+  if (groups == 0) return section;
+  StudyLine line{.figure = {.of = published.find("ranking.chosen")},
+                 .label = "models whose chosen layout loses at most 3 % [count]",
+                 .rows = groups};
+  line.figure.simulated = static_cast<double>(good);
+  section.lines.push_back(std::move(line));
+  return section;
+}
+
+}  // namespace c3::studies
