@@ -274,6 +274,8 @@ TEST_CASE(
 
 TEST_CASE("an optimizer takes the time of its bytes and that of its instructions, which alone needs CUs") {
   GpuSpec gpu = vector_gpu();
+  gpu.hbm.latency = gpu.dispatch.launch_latency = Seconds{1e-12};  // of waves and of the launch
+  gpu.dispatch.work_group_spread = 0;
   gpu.cache.l2_size = gpu.cache.llc_size = Bytes{1};
   const auto time = [&](VectorOp op, int cus) {
     return time_alone(described(shape_of(op), gpu), gpu, {.cus = cus, .launch = LaunchCost::device}).time.value;
