@@ -57,6 +57,11 @@ MISTAKES = {
     "stream_in_order": (GOOD.replace("all_gather.priority = 1", 'order = ["computee"]'), "12:10", "strategy.default.order",
                         "did you mean 'compute'?"),
     "framework": (GOOD.replace("pytorch-eager", "pytorch-eagr"), "7:13", "training.framework", "did you mean 'pytorch-eager'?"),
+    "position_keys": (GOOD.replace('"llama-3-8b"', '"llama-3-8b"\nposition_keys = true'), "5:17", "model.position_keys",
+                      'requires framework.attention = "products" (it is "flash2")'),
+    "position_keys_parallel": (training("tensor_parallel = 2").replace('"llama-3-8b"', '"llama-3-8b"\nposition_keys = true')
+                               + '[framework]\nattention = "products"\n', "5:17", "model.position_keys",
+                               "requires tensor_parallel = 1 and context_parallel = 1 (they are 2 and 1)"),
     "host": (training('host = "grac"'), "10:8", "training.host", "did you mean 'grace'?"),
     "host_number": (training("host = 3"), "10:8", "training.host", "must be the name of a preset"),
     "host_key": (GOOD + '[host]\nkernel_lanch = "9 us"\n', "14:1", "host.kernel_lanch", "did you mean 'kernel_launch'?"),

@@ -127,6 +127,12 @@ class Recurrent(ScratchTest):
                 self.assertRegex(done.stderr, r"step\.toml:\d+:\d+: ")
                 self.assertTrue(re.search(message, done.stderr), done.stderr)
 
+    def test_a_serial_strategy_sums_gradients_between_the_backward_pass_and_the_optimizer(self):
+        done = c3sim("run", self.step(STEP + "[strategy.serial]\nserial = true\n"), "--json", "-o", self.folder / "step.h5")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        step, serial = (each["time_us"] for each in json.loads(done.stdout)["strategies"])
+        self.assertAlmostEqual(serial, step, delta=0.01 * step)  # nothing overlaps in either
+
     def test_the_shipped_networks_are_accepted(self):
         for name in ("gnmt_v100", "deep_speech_2_v100"):
             done = c3sim("config", "check", SOURCE / f"configs/experiments/recurrent/{name}.toml")
