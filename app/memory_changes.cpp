@@ -62,11 +62,21 @@ std::vector<Wish> divisions(const TrainingSetup& setup) {
           wish("context_parallel", 2 * std::int64_t{setup.context.ranks})};
 }
 
+/// To the memory of the host: activations of half of the layers or of all, and the optimizer.
+std::vector<Wish> offloads(const TrainingSetup& setup) {
+  const std::int64_t layers = setup.model.layers / (setup.pipeline.stages * setup.pipeline.virtual_stages);
+  std::vector<Wish> wishes;
+  for (const std::int64_t some : {layers / 2, layers})
+    if (some > setup.offload.layers) wishes.push_back(wish("offload_layers", some));
+  if (setup.offload.optimizer < 1.0) wishes.push_back(wish("offload_optimizer", 1));
+  return wishes;
+}
+
 std::vector<Wish> wishes_for(const TrainingSetup& setup) {
   const std::vector<Wish> smaller = micro_batches(setup), again = recomputations(setup),
                           shards = shardings(setup);
   std::vector<Wish> wishes;
-  for (const auto& some : {smaller, again, shards, divisions(setup)})
+  for (const auto& some : {smaller, again, shards, divisions(setup), offloads(setup)})
     wishes.insert(wishes.end(), some.begin(), some.end());
   if (!smaller.empty() && !again.empty()) wishes.push_back(both(smaller.back(), again.back()));
   if (!smaller.empty() && !shards.empty()) wishes.push_back(both(smaller.back(), shards.back()));

@@ -106,6 +106,18 @@ class Memory(ScratchTest):
                 self.assertEqual(itself["classes"][0]["needed_bytes"], changes[name]["needed_bytes"])
                 self.assertEqual(itself["closed_form"], changes[name]["closed_form"])
 
+    def test_offload_is_tried_and_what_the_host_updates_costs_its_time(self):
+        found = account(FSDP, *sets("model.layers=4"))
+        as_it_is = found["closed_form"]["time_us"]
+        changes = {each["change"]: each for each in found["changes"]}
+        needed = [changes[name]["needed_bytes"] for name in ("offload_layers 4", "offload_layers 2")]
+        self.assertLess(needed[0], needed[1])
+        for name in ("offload_layers 2", "offload_optimizer 1"):
+            again = account(FSDP, "--no-changes", *sets("model.layers=4", *changes[name]["sets"]))
+            self.assertEqual(again["closed_form"], changes[name]["closed_form"])
+            self.assertGreaterEqual(changes[name]["closed_form"]["time_us"], as_it_is)
+        self.assertGreater(changes["offload_optimizer 1"]["cost"], 0.1)
+
     def test_tables_show_classes_tensors_moments_and_changes(self):
         text = memory(FSDP, "--top", "3", *sets("model.layers=2")).stdout
         self.assertRegex(text, r"^llama3_8b_fsdp8 on h100-96gb-hbm2e-8: fits, of [\d.]+ GB of each GPU\n")

@@ -48,6 +48,24 @@ TEST_CASE("a closed form adds up what streams and events order, and hides what t
   CHECK(slow.time.value == near(3e-3 + slow.communication.value));
 }
 
+TEST_CASE("copies to and from a host take their bytes at the rate of the link, its own those of its memory") {
+  ProgramBuilder builder;
+  const auto copies = builder.stream("copies");
+  builder.host_copy(copies, "out", {.bytes = Bytes{1e9}, .way = HostWay::to_host});
+  builder.host_copy(copies, "pageable",
+                    {.bytes = Bytes{1e9}, .way = HostWay::from_host, .most = 10.0_GBps});
+  builder.host_copy(copies, "update", {.bytes = Bytes{1e9}, .way = HostWay::within});
+  Experiment experiment;
+  experiment.cluster = mi300x_like_cluster(4);
+  experiment.cluster.node.pcie.one_way = 50.0_GBps;
+  experiment.cluster.node.host.memory = 400.0_GBps;  // of four GPUs
+  experiment.program = builder.take();
+  CHECK(closed_form_time(experiment).time.value == near(1e9 / 50e9 + 1e9 / 10e9 + 1e9 / 100e9));
+  experiment.cluster.node.c2c.raw = 450.0_GBps;
+  experiment.cluster.node.c2c.one_way = 400.0_GBps;
+  CHECK(closed_form_time(experiment).time.value == near(1e9 / 400e9 + 1e9 / 10e9 + 1e9 / 100e9));
+}
+
 TEST_CASE("a collective takes what its library expects") {
   const Experiment experiment = written_by_hand(Bytes{1e8});
   const CollectiveCall& call = experiment.program.calls.front().what;

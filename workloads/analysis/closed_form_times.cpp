@@ -67,11 +67,20 @@ Seconds time_at_rates(const CollectiveCall& call, const ClusterSpec& cluster) {
 Seconds ClosedFormTimes::of(const Operation& operation) {
   if (const auto* timed = std::get_if<TimedKernel>(&operation.work)) return timed->duration;
   if (const Operator* op = kernel_of(operation)) return of(*op);
+  if (const auto* copy = std::get_if<HostCopy>(&operation.work)) return of(*copy);
   const auto* join = std::get_if<JoinCall>(&operation.work);
   if (join == nullptr) return {};
   const Call& call = program_.calls[join->call];
   if (call.is_timed) return operation.recorded ? operation.recorded->lasts : Seconds{};
   return of(call);
+}
+
+Seconds ClosedFormTimes::of(const HostCopy& copy) const {
+  const NodeSpec& node = cluster_.node;
+  BytesPerSecond rate = node.c2c.raw.value > 0.0 ? node.c2c.one_way : node.pcie.one_way;
+  if (copy.way == HostWay::within) rate = node.host.memory * (1.0 / node.gpus);
+  if (copy.most.value > 0.0) rate = rate.value > 0.0 ? std::min(rate, copy.most) : copy.most;
+  return rate.value > 0.0 ? copy.bytes / rate : Seconds{};
 }
 
 Seconds ClosedFormTimes::of(const Operator& op) {

@@ -10,7 +10,8 @@ namespace c3::inline workloads {
 /// Times operations, each unlike one once: kernels as their closed form says; collectives as NCCL's formula
 /// expects (expected_time), or with RCCL, whose formula is about whole nodes, with copy engines and without a
 /// formula as time_at_rates() says, and no less than the channels need to which a strategy limits them;
-/// messages and copies 0.
+/// copies to and from a host at the rate of its link, what it copies itself at a GPU's share of its memory, and
+/// 0 where these are not known; messages 0.
 class ClosedFormTimes {
  public:
   /// \param strategy whose methods collectives have; none: as the library chooses. All of them outlive it.
@@ -31,6 +32,7 @@ class ClosedFormTimes {
     Seconds time;
   };
 
+  Seconds of(const HostCopy& copy) const;
   Seconds of(const Operator& op);
   Seconds of(const Call& call);
   Seconds alone(const Call& call) const;
