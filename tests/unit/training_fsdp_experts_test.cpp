@@ -49,12 +49,7 @@ std::vector<std::string> launches_on(const WrittenStep& step, const std::string&
 }
 
 std::string refusal_of_sharded(const TrainingSetup& setup, int ranks = kShardedRanks) {
-  try {
-    training_step(setup, ranks);
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
-  return "";
+  return refusal_of_step(setup, ranks);
 }
 
 }  // namespace

@@ -46,14 +46,7 @@ CollectiveCall each_of(const WrittenStep& step, const std::string& stream) {
   return calls.front();
 }
 
-std::string refusal_of_hybrid(const TrainingSetup& setup) {
-  try {
-    training_step(setup, kHybridRanks);
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
-  return "";
-}
+std::string refusal_of_hybrid(const TrainingSetup& setup) { return refusal_of_step(setup, kHybridRanks); }
 
 }  // namespace
 

@@ -63,14 +63,7 @@ Bytes kept_by(const TrainingSetup& setup, PartId part) {
   return sum;
 }
 
-std::string refusal_of_tuned(const TrainingSetup& setup) {
-  try {
-    training_step(setup, kTunedRanks);
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
-  return "";
-}
+std::string refusal_of_tuned(const TrainingSetup& setup) { return refusal_of_step(setup, kTunedRanks); }
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <variant>
@@ -92,6 +93,16 @@ inline TrainingSetup gpt_setup(std::int64_t layers = 2) {
 inline StepBlock embedding_kernels(const TrainingSetup& setup) { return model_blocks(setup).embedding; }
 inline StepBlock layer_kernels(const TrainingSetup& setup) { return model_blocks(setup).layer(0); }
 inline StepBlock head_kernels(const TrainingSetup& setup) { return model_blocks(setup).head; }
+
+/// Why no step of \p setup is written; empty where one is.
+inline std::string refusal_of_step(const TrainingSetup& setup, int ranks) {
+  try {
+    training_step(setup, ranks);
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "";
+}
 
 /// Operations of the stream with this name; none where there is no such stream.
 inline const std::vector<Operation>& operations_of(const WrittenStep& step, const std::string& stream) {

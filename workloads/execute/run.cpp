@@ -24,6 +24,7 @@
 #include "workloads/execute/shared_schedules.hpp"
 #include "workloads/execute/stream_program.hpp"
 #include "workloads/execute/timed_calls.hpp"
+#include "workloads/execute/timed_operations.hpp"
 #include "workloads/execute/waiting_cycle.hpp"
 #include "workloads/program/check_messages.hpp"
 #include "workloads/program/communication_kind.hpp"
@@ -302,20 +303,8 @@ class Run {
   std::vector<TimedOperation> operations_of(int place) {
     std::vector<TimedOperation> timed;
     for (std::size_t stream = 0; stream < contexts_.size(); ++stream) {
-      const StreamProgram& its = program(place, stream);
       const std::string& name = program_.streams[stream];
-      const std::string kind = experiment_.step ? communication_kind(name) : name;
-      for (std::size_t i = 0; i < its.spans().size(); ++i) {
-        const SideSpan& span = its.spans()[i];
-        if (!span.any) continue;
-        const Operation& operation = its.operations()[i];
-        TimedOperation& last =
-            timed.emplace_back(TimedOperation{class_of(program_, operation), span.release, span.end});
-        if (!communicates(operation)) continue;
-        last.kind = kind;
-        if (const auto late = its.last_arrivals().find(i); late != its.last_arrivals().end())
-          last.waits_until = late->second;
-      }
+      add_timed(timed, program(place, stream), program_, experiment_.step ? communication_kind(name) : name);
     }
     return timed;
   }
