@@ -15,8 +15,9 @@ class DlrmStudy(unittest.TestCase):
         cls.figures = {figure["id"]: figure for figure in json.loads(done.stdout)["figures"]}
 
     def test_every_target_but_the_known_misses_is_met(self):
-        missed = {name for name, figure in self.figures.items() if figure["gate"] != "none" and not figure["pass"]}
-        known = {name for name, figure in self.figures.items() if figure["known_miss"]}
+        judged = {name: figure for name, figure in self.figures.items() if figure["gate"] != "none"}
+        missed = {name for name, figure in judged.items() if not figure["pass"]}
+        known = {name for name, figure in judged.items() if figure["known_miss"]}
         self.assertEqual(missed, known)
         self.assertEqual(self.code, 1)  # some are missed
 
