@@ -3,6 +3,7 @@
 
 #include "base/json.hpp"
 #include "results/recommendation.hpp"
+#include "results/run_words.hpp"
 #include "results/schema.hpp"
 #include "results/utf8.hpp"
 
@@ -181,7 +182,8 @@ std::string study_json(const StudyResult& study, const std::filesystem::path& ou
             {"draws", study.conditions.draws},
             {"output", to_utf8(output.string())},
             {"strategies", std::move(strategies)},
-            {"recommendation", recommendation_json(study)}};
+            {"recommendation", recommendation_json(study)},
+            {"words", run_words(study)}};
   if (!missing.empty()) json["missing_strategies"] = missing;
   return json.dump(2) + "\n";
 }

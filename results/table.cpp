@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "results/recommendation.hpp"
+#include "results/run_words.hpp"
 #include "results/step_cells.hpp"
 #include "results/study_cells.hpp"
 #include "results/text_table.hpp"
@@ -123,8 +124,11 @@ std::string format_study(const StudyResult& study) {
   const std::string notes = strategy_notes(study);
   if (!notes.empty()) text += '\n' + notes;
   text += fmt::format("\nmodelled with {}\n", conditions_text(study.conditions));
-  if (const auto recommendation = recommend(study))
-    text += '\n' + wrapped(recommendation_text(*recommendation), kWidth);
+  std::vector<std::string> reasons = run_words(study);
+  if (const auto recommendation = recommend(study)) reasons.push_back(recommendation_text(*recommendation));
+  if (!reasons.empty()) text += '\n';
+  for (const std::string& reason : reasons)
+    text += wrapped(reason, kWidth);
   return text;
 }
 

@@ -9,9 +9,9 @@
 namespace c3::inline results {
 
 /// The conditions, then times and ratios of every strategy, then of a training step its rates, the time of its
-/// classes of operators and its memory, then, when any strategy has one, its loss split, and last which
-/// strategy to take. At most 110 characters wide for strategy names up to 23 characters. Absent numbers are
-/// "-".
+/// classes of operators and its memory, then, when any strategy has one, its loss split, and last why the
+/// fastest strategy takes as long as it does (run_words()) and which strategy to take. At most 110 characters
+/// wide for strategy names up to 23 characters. Absent numbers are "-".
 std::string format_study(const StudyResult& study);
 
 /// Who takes a GPU's memory when a step takes most.

@@ -12,7 +12,7 @@
 #include "studies/comparison.hpp"
 #include "studies/training/step_numbers.hpp"
 #include "studies/training/step_scores.hpp"
-#include "workloads/analysis/average_bubble.hpp"
+#include "workloads/analysis/average_breakdown.hpp"
 #include "workloads/analysis/shorter_steps.hpp"
 #include "workloads/execute/run.hpp"
 
@@ -134,7 +134,7 @@ SimulatedTime simulate(const ExperimentFile& file) {
     for (std::size_t i = 0; i < kStepTraffics; ++i)
       exposed.at(i) += own.at(i) * (its.multiplicity() / ranks);
   }
-  const Seconds bubble = facts.pipeline ? average_bubble(run.classes) : Seconds{};
+  const Seconds bubble = facts.pipeline ? average_breakdown(run.classes).bubble : Seconds{};
   SimulatedTime found{.time = run.time,
                       .values = {static_cast<double>(facts.tokens) / ranks / run.time.value,
                                  facts.model_flops / facts.peak / run.time, facts.memory.bytes.value,

@@ -10,7 +10,7 @@
 
 #include "engine/errors.hpp"
 #include "engine/interrupt.hpp"
-#include "workloads/analysis/average_bubble.hpp"
+#include "workloads/analysis/average_breakdown.hpp"
 #include "workloads/analysis/loss_split.hpp"
 #include "workloads/analysis/nearest_rank.hpp"
 #include "workloads/analysis/periodic_power.hpp"
@@ -347,14 +347,15 @@ class Study {
 
   static StepResult step_result(const Experiment& experiment, const Sample& sample) {
     const StepFacts& facts = *experiment.step;
-    return {.facts = facts,
-            .is_shortened = sample.run.is_shortened,
-            .times = sample.run.classes.front().times,
-            .tokens_per_second = static_cast<double>(facts.tokens) / sample.time().value,
-            .mfu = facts.model_flops / facts.peak / sample.time(),
-            .hfu = facts.hardware_flops / facts.peak / sample.time(),
-            .gpus = experiment.cluster.ranks(),
-            .bubble = facts.pipeline ? std::optional(average_bubble(sample.run.classes)) : std::nullopt};
+    return {
+        .facts = facts,
+        .is_shortened = sample.run.is_shortened,
+        .times = sample.run.classes.front().times,
+        .tokens_per_second = static_cast<double>(facts.tokens) / sample.time().value,
+        .mfu = facts.model_flops / facts.peak / sample.time(),
+        .hfu = facts.hardware_flops / facts.peak / sample.time(),
+        .gpus = experiment.cluster.ranks(),
+        .bubble = facts.pipeline ? std::optional(average_breakdown(sample.run.classes).bubble) : std::nullopt};
   }
 
   /// Of the draw of the median of \p samples, which are by time.

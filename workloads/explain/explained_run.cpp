@@ -9,11 +9,13 @@
 #include "engine/interrupt.hpp"
 #include "gpu/kernels/describe.hpp"
 #include "gpu/kernels/operator_class.hpp"
+#include "workloads/analysis/average_breakdown.hpp"
 #include "workloads/analysis/steady_state.hpp"
 
 namespace c3::inline workloads {
 namespace {
 
+/// Adds \p share of \p times, which are those of an average GPU.
 void add_share(ExplainedRun& sum, const StepBreakdown& times, double share) {
   sum.kernels += share * times.kernels;
   sum.bubble += share * times.bubble;
@@ -61,9 +63,7 @@ ExplainedRun explained_run(const Counterfactual& what, const CuChoice& cus, int 
     RunSetup setup{.cus = cus, .seed = static_cast<std::uint64_t>(seed), .isolation = what.isolation};
     const RunResult run = run_step(what.experiment, what.strategy, setup);
     mean.time += run.time * (1.0 / seeds);
-    const int ranks = what.experiment.cluster.ranks();
-    for (const SimulatedClass& its : run.classes)
-      add_share(mean, its.times, static_cast<double>(its.multiplicity()) / ranks / seeds);
+    add_share(mean, average_breakdown(run.classes), 1.0 / seeds);
   }
   if (!has_messages(what.experiment.program)) mean.bubble = {};
   return mean;
