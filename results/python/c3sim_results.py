@@ -1,4 +1,5 @@
-"""Reads the files of `c3sim run` and `c3sim merge` (HDF5) and the answer of `c3sim tune --json` into pandas DataFrames.
+"""Reads the files of `c3sim run` and `c3sim merge` (HDF5) and the answers of `c3sim tune`, `explain` and `memory` (--json) into pandas
+DataFrames.
 
     import c3sim_results
     run = c3sim_results.Run("out/c3_llama70b_mi300x.h5")
@@ -10,6 +11,13 @@
 
     tuned = c3sim_results.Tune("out/tune.json")            # of c3sim tune FILE --json > out/tune.json
     tuned.ranking.loc[tuned.front, ["value", "needed_bytes", "energy_j"]]
+
+    why = c3sim_results.Explain("out/explain.json")        # of c3sim explain FILE --json > out/explain.json
+    why.parts.time_us.sort_values()
+    why.levers.elasticity.abs().nlargest(5)
+
+    memory = c3sim_results.Memory("out/memory.json")       # of c3sim memory FILE --json > out/memory.json
+    memory.moments(memory.fullest)[["weights", "gradients", "optimizer", "activations", "communication"]].plot.area()
 
 Dates and durations are in us (columns end in _us), bytes in B, rates in B/s, and names are texts.
 """
@@ -115,15 +123,66 @@ class Tune:
 
     def __init__(self, path):
         self.path = path
-        self.answer = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
-        if "likely_regret" not in self.answer:
-            raise ValueError(f"{path}: not an answer of c3sim tune --json")
+        self.answer = _answer(path, "tune", "likely_regret")
         self.keys = list(self.answer["ranking"][0]["values"]) if self.answer["ranking"] else []
         self.front = self.answer["front"]
         self.counts = pandas.Series({way: self.answer[way] for way in self.WAYS})
         rows = [{**row["values"], **{name: its for name, its in row.items() if name not in ("values", "sets")}}
                 for row in self.answer["ranking"]]
         self.ranking = pandas.DataFrame(rows).set_index("id") if rows else pandas.DataFrame()
+
+
+class Explain:
+    """An answer of `c3sim explain --json`: tables by name of `parts` of the waterfall, which add up with at_peak_us to the
+    run's time, of exposed `communication`, of classes of operators on the critical path (`path_classes`) and of `levers`, the
+    largest gain first; `words`, the paragraph; `answer`, all of it.
+
+    Numbers that are not known are NaN."""
+
+    def __init__(self, path):
+        self.path = path
+        self.answer = _answer(path, "explain", "critical_path")
+        self.words = self.answer["words"]
+        self.parts, self.communication, self.levers = (_by_name(self.answer[key]) for key in ("parts", "communication", "levers"))
+        self.path_classes = _by_name(self.answer["critical_path"]["classes"])
+
+
+class Memory:
+    """An answer of `c3sim memory --json`: `classes` of ranks, a row each; `changes` that were tried, those that fit first;
+    `answer`, all of it. Of training steps `fullest` is the row of the class that needs most, and moments() and tensors()
+    are tables of one class. Of other experiments these are empty.
+
+    Bytes are in B; what was not computed is NaN."""
+
+    def __init__(self, path):
+        self.path = path
+        self.answer = _answer(path, "memory", "limit_bytes")
+        self.fits = self.answer["fits"]
+        self.fullest = self.answer.get("fullest")
+        self.classes = pandas.json_normalize(self.answer["classes"]).drop(
+            columns=["tenants", "moments", "operations"], errors="ignore")
+        self.changes = pandas.json_normalize(self.answer.get("changes") or [])
+
+    def moments(self, row):
+        """What this class of ranks holds after each operation of a step, in order: bytes in all and by kind of tensor."""
+        moments = self.answer["classes"][row].get("moments", [])
+        return pandas.DataFrame([{"name": its["name"], "bytes": its["bytes"], **its["by_class"]} for its in moments])
+
+    def tensors(self, row):
+        """What it holds when it holds most, the largest first."""
+        return pandas.DataFrame(self.answer["classes"][row].get("tenants", []))
+
+
+def _answer(path, verb, key):
+    """The JSON object that `c3sim verb --json` printed, which has `key`."""
+    answer = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
+    if not isinstance(answer, dict) or key not in answer:
+        raise ValueError(f"{path}: not an answer of c3sim {verb} --json")
+    return answer
+
+
+def _by_name(rows):
+    return pandas.DataFrame(rows).set_index("name") if rows else pandas.DataFrame()
 
 
 def _check(file, schema, what):
