@@ -62,6 +62,7 @@ struct MemoryRequest {
   std::size_t shown = 8;  ///< largest tensors in a table
   bool changes = true;
   bool json = false;
+  std::string page;  ///< file for an HTML page; empty: none
   bool quiet = false;
 };
 
@@ -75,5 +76,7 @@ std::vector<MemoryChange> memory_changes(const MemoryRequest& request, const Tra
 
 std::string memory_text(const MemoryAccount& account, std::size_t shown);
 std::string memory_json(const MemoryAccount& account);
+/// One HTML page without scripts: a chart of each class of ranks over a step, largest tensors, changes.
+std::string memory_page(const MemoryAccount& account);
 
 }  // namespace c3::app

@@ -1,6 +1,7 @@
 /// c3sim memory: what the GPUs of an experiment hold, and what would make it fit, without a simulation.
 
 #include <memory>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -10,6 +11,7 @@
 #include "app/verb.hpp"
 #include "base/options.hpp"
 #include "engine/interrupt.hpp"
+#include "files/temporary_file.hpp"
 
 namespace c3::inline app {
 namespace {
@@ -18,7 +20,13 @@ int memory(const MemoryRequest& request) {
   install_interrupt_handler();
   const ExperimentFile file = ExperimentFile::load(request.file, request.sets);
   if (!request.quiet) print_notes(file.notes());
+  std::optional<TemporaryFile> page;
+  if (!request.page.empty()) page.emplace(request.page);
   const MemoryAccount account = memory_account(request, file);
+  if (page) {
+    page->append(memory_page(account));
+    page->rename_to_target();
+  }
   fmt::print("{}", request.json ? memory_json(account) : memory_text(account, request.shown));
   return account.fits() ? kExitOk : kExitInfeasible;
 }
@@ -40,6 +48,9 @@ void add_memory_verb(Command& app, VerbAction& action) {
       "--no-changes", [request] { request->changes = false; },
       "Do not look for changes that would make it fit");
   verb.add_flag("--json", request->json, "Print one JSON object, with every moment of every class of ranks");
+  verb.add_option("--page", request->page,
+                  "Also write an HTML page: what each class of ranks holds over a step, tensors, changes")
+      .type_name("FILE");
   verb.set_footer(
       "Of a training step: by class of ranks and kind of tensor at the peak, the largest tensors, each kind "
       "of\n"
@@ -50,7 +61,8 @@ void add_memory_verb(Command& app, VerbAction& action) {
       "Examples:\n"
       "  c3sim memory configs/experiments/training/llama3_8b_fsdp8.toml\n"
       "  c3sim memory configs/experiments/training/llama3_70b_pipeline.toml --set training.micro_batch=4 "
-      "--json");
+      "--json\n"
+      "  c3sim memory configs/experiments/training/llama3_70b_pipeline.toml --page out/memory.html");
   verb.when_parsed([&app, &action, request] {
     request->quiet = app.was_given("--quiet");
     action = [request] { return memory(*request); };

@@ -1,6 +1,7 @@
-"""The pages of c3sim explain and c3sim tune: bars where the numbers say, the schedule of every stage, the front."""
+"""The pages of c3sim explain, memory and tune: bars and areas where the numbers say, the schedule of every stage, the front."""
 
 import json
+import re
 import unittest
 import xml.etree.ElementTree as ElementTree
 
@@ -62,6 +63,30 @@ class ExplainPage(ScratchTest):
             firsts.append(float(next(lane.iter("rect")).get("x")))
         self.assertEqual(firsts, sorted(firsts))
         self.assertGreater(firsts[3], firsts[0])
+
+    def test_memory_stacks_kinds_of_tensors_below_the_limit(self):
+        found, sections = self.page_of("memory", TRAINING / "llama3_70b_pipeline.toml", *(word for key in PIPELINE for word in ("--set", key)))
+        self.assertEqual(list(sections), ["moments", "tensors", "changes"])
+        charts = [chart for chart in sections["moments"].iter("div") if chart.get("class") == "class"]
+        self.assertEqual([chart.find("h3").text.split(" (")[0] for chart in charts], [its["name"] for its in found["classes"]])
+        for chart, its in zip(charts, found["classes"]):
+            height = float(chart.find("svg").get("viewBox").split()[3])
+            limit = next(chart.iter("rect"))
+            byte = (height - float(limit.get("y")) - float(limit.get("height")) / 2) / found["limit_bytes"]  # pixels
+            tops = [height - min(float(word) for word in re.findall(r"V([0-9.]+)", area.get("d"))) for area in chart.iter("path")]
+            self.assertAlmostEqual(max(tops), its["peak_bytes"] * byte, delta=0.5)
+            self.assertEqual(tops, sorted(tops, reverse=True))  # the area of all kinds first, that of weights last
+            self.assertAlmostEqual(tops[-1], its["by_class"]["weights"] * byte, delta=0.5)
+        self.assertEqual([row.find("th").text for row in sections["tensors"].find(".//tbody")],
+                         [tensor["name"] for tensor in found["classes"][found["fullest"]]["tenants"]][:16])
+        changes = [row.find("th").text for row in sections["changes"].find(".//tbody")]
+        self.assertEqual(changes, ["as it is", *(its["change"] for its in found["changes"] if "problem" not in its)])
+
+    def test_memory_of_other_experiments_lists_operations(self):
+        found, sections = self.page_of("memory", MAIN_JOB)
+        self.assertEqual(list(sections), ["operations"])
+        self.assertEqual([row.find("th").text for row in sections["operations"].find(".//tbody")],
+                         [operation["name"] for its in found["classes"] for operation in its["operations"]])
 
     def test_a_search_shows_its_front(self):
         file = self.folder / "space.toml"
