@@ -1,6 +1,7 @@
 #include "app/tune_answer.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <string_view>
 
 namespace c3::inline app {
@@ -23,6 +24,13 @@ std::vector<std::string> exposed_kinds(const TunedCandidate& best, const TunedCa
   return names;
 }
 
+/// USD for each token; without tokens, of the run.
+std::optional<double> price_per_work(const TunedCandidate& candidate) {
+  const std::optional<double> usd = usd_of(candidate);
+  if (!usd) return std::nullopt;
+  return *usd / static_cast<double>(std::max<std::int64_t>(candidate.what.facts.size.tokens, 1));
+}
+
 /// Whether \p a is no worse than \p b in anything that is known of both, and better in something.
 bool beats(const TunedCandidate& a, const TunedCandidate& b) {
   bool is_better = a.cost < b.cost;
@@ -34,6 +42,8 @@ bool beats(const TunedCandidate& a, const TunedCandidate& b) {
   if (!is_no_worse(a.what.facts.needed.value, b.what.facts.needed.value)) return false;
   const std::optional<Joules> mine = energy_of(a), theirs = energy_of(b);
   if (mine && theirs && !is_no_worse(mine->value, theirs->value)) return false;
+  const std::optional<double> my_price = price_per_work(a), their_price = price_per_work(b);
+  if (my_price && their_price && !is_no_worse(*my_price, *their_price)) return false;
   return is_better;
 }
 
@@ -43,6 +53,11 @@ std::optional<Joules> energy_of(const TunedCandidate& candidate) {
   const std::optional<double> power = number_of(candidate, "power");
   if (!power) return std::nullopt;
   return candidate.what.facts.size.gpus * (Watts{*power} * candidate.time);
+}
+
+std::optional<double> usd_of(const TunedCandidate& candidate) {
+  const CandidateSize& size = candidate.what.facts.size;
+  return size.usd_per_gpu_hour > 0.0 ? std::optional(usd_of(candidate.time, size)) : std::nullopt;
 }
 
 std::vector<std::size_t> front_of(const std::vector<TunedCandidate>& ranking) {

@@ -21,8 +21,11 @@ struct ComparedNumber {
 /// Energy of all GPUs, by the board that is slowed most; absent where its power is not known.
 std::optional<Joules> energy_of(const TunedCandidate& candidate);
 
-/// Positions in \p ranking of those that no other one beats in cost, memory and energy together, the best
-/// first.
+/// What its run or step costs, in USD; absent where the price of its node is not known.
+std::optional<double> usd_of(const TunedCandidate& candidate);
+
+/// Positions in \p ranking of those that no other one beats in cost, memory, energy and money together, the
+/// best first.
 std::vector<std::size_t> front_of(const std::vector<TunedCandidate>& ranking);
 
 /// Where the time of \p best goes and where that of \p other does: kernels, communication that they do not

@@ -61,6 +61,7 @@ std::string text_of(const std::vector<TuneCandidate>& candidates) {
                     {"refused", its.refused},
                     {"tokens", its.facts.size.tokens},
                     {"gpus", its.facts.size.gpus},
+                    {"usd_per_gpu_hour", its.facts.size.usd_per_gpu_hour},
                     {"needed", its.facts.needed.value},
                     {"fits", its.facts.fits},
                     {"bound", its.facts.bound.value},
@@ -73,16 +74,17 @@ std::vector<TuneCandidate> candidates_in(const std::string& text) {
   std::vector<TuneCandidate> candidates;
   const Json rows = Json::parse(text);
   for (const Json& row : rows.elements())
-    candidates.push_back(
-        {.point = static_cast<std::size_t>(row["point"].integer()),
-         .read = {.id = row["id"].text(), .refused = row["wrong"].text()},
-         .refused = row["refused"].text(),
-         .facts = {.size = {.tokens = row["tokens"].integer(), .gpus = static_cast<int>(row["gpus"].integer())},
-                   .needed = Bytes{row["needed"].number()},
-                   .fits = row["fits"] == Json(true),
-                   .bound = Seconds{row["bound"].number()},
-                   .estimate = Seconds{row["estimate"].number()}},
-         .is_rough = row["is_rough"] == Json(true)});
+    candidates.push_back({.point = static_cast<std::size_t>(row["point"].integer()),
+                          .read = {.id = row["id"].text(), .refused = row["wrong"].text()},
+                          .refused = row["refused"].text(),
+                          .facts = {.size = {.tokens = row["tokens"].integer(),
+                                             .gpus = static_cast<int>(row["gpus"].integer()),
+                                             .usd_per_gpu_hour = row["usd_per_gpu_hour"].number()},
+                                    .needed = Bytes{row["needed"].number()},
+                                    .fits = row["fits"] == Json(true),
+                                    .bound = Seconds{row["bound"].number()},
+                                    .estimate = Seconds{row["estimate"].number()}},
+                          .is_rough = row["is_rough"] == Json(true)});
   return candidates;
 }
 

@@ -98,13 +98,22 @@ std::vector<std::string> sets_of(const Tuning& tuning, const TunedCandidate& its
   return tuning.plan.sweep.sets(tuning.plan.sweep.points()[its.what.point]);
 }
 
+/// USD for 10^9 tokens; without tokens, of the run.
+std::string price_text(const TunedCandidate& its) {
+  const std::optional<double> usd = usd_of(its);
+  if (!usd) return kAbsentCell;
+  const auto tokens = static_cast<double>(its.what.facts.size.tokens);
+  return fmt::format("{:.4g}", tokens > 0.0 ? *usd * 1e9 / tokens : *usd);
+}
+
 /// What else may be chosen; nothing where the best is best in everything.
 std::string front_text(const Tuning& tuning, std::size_t shown) {
   const std::vector<std::size_t> front = front_of(tuning.ranking);
   if (front.size() < 2) return {};
   const Objective objective = tuning.goal.objective;
-  TextTable table(
-      {"rank", objective == Objective::time ? std::string("ms") : std::string(unit_of(objective)), "GB", "kJ"});
+  const bool has_tokens = tuning.ranking.front().what.facts.size.tokens > 0;
+  TextTable table({"rank", objective == Objective::time ? std::string("ms") : std::string(unit_of(objective)),
+                   "GB", "kJ", has_tokens ? "USD/1e9 tokens" : "USD a run"});
   for (std::size_t i = 0; i < std::min(shown, front.size()); ++i) {
     const TunedCandidate& its = tuning.ranking[front[i]];
     const std::optional<Joules> energy = energy_of(its);
@@ -112,9 +121,9 @@ std::string front_text(const Tuning& tuning, std::size_t shown) {
                objective == Objective::time ? fmt::format("{:.3f}", its.time.value * 1e3)
                                             : objective_text(objective, its.cost),
                gigabytes(its.what.facts.needed),
-               energy ? fmt::format("{:.1f}", energy->value / 1e3) : kAbsentCell});
+               energy ? fmt::format("{:.1f}", energy->value / 1e3) : kAbsentCell, price_text(its)});
   }
-  return fmt::format("\nof those simulated, none beats these in cost, memory and energy together:\n{}",
+  return fmt::format("\nof those simulated, none beats these in cost, memory, energy and money together:\n{}",
                      table.text());
 }
 
@@ -166,6 +175,7 @@ Json candidate_json(const Tuning& tuning, const TunedCandidate& its) {
   const std::vector<std::string>& names = plan.sweep.names();
   const std::vector<std::string> texts = plan.sweep.texts(plan.sweep.points()[its.what.point]);
   const std::optional<Joules> energy = energy_of(its);
+  const std::optional<double> usd = usd_of(its);
   Json values = Json::object();
   for (std::size_t axis = 0; axis < names.size(); ++axis)
     values[names[axis]] = texts[axis];
@@ -180,6 +190,7 @@ Json candidate_json(const Tuning& tuning, const TunedCandidate& its) {
           {"gpus", its.what.facts.size.gpus},
           {"tokens", its.what.facts.size.tokens > 0 ? Json(its.what.facts.size.tokens) : Json()},
           {"energy_j", energy ? Json(energy->value) : Json()},
+          {"usd", usd ? Json(*usd) : Json()},
           {"needed_bytes", its.what.facts.needed > Bytes{} ? Json(its.what.facts.needed.value) : Json()}};
 }
 
@@ -189,7 +200,8 @@ std::string tune_text(const Tuning& tuning, std::size_t shown) {
   std::string text = fmt::format("{}: {}, {} search\n\n{}\n", tuning.plan.sweep.name(),
                                  tuning.goal.objective == Objective::time
                                      ? std::string("least time")
-                                     : fmt::format("most {}", unit_of(tuning.goal.objective)),
+                                     : fmt::format("{} {}", is_most(tuning.goal.objective) ? "most" : "least",
+                                                   unit_of(tuning.goal.objective)),
                                  tuning.exact ? "exact" : "guided", count_table(tuning));
   if (!tuning.ranking.empty())
     text += fmt::format("{}\nbest: {}\n", ranking_table(tuning, shown),

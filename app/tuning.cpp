@@ -139,12 +139,21 @@ std::vector<TuneCandidate> admitted(const std::vector<TuneCandidate>& all, Tunin
 }
 
 void check_objective(const TuneGoal& goal, const std::vector<TuneCandidate>& candidates) {
+  const auto fail = [&](std::string_view why) {
+    throw ConfigError(goal.objective_at, "tune.objective",
+                      fmt::format("'{}' {}", name_of(goal.objective), why));
+  };
   const bool has_tokens =
       std::ranges::all_of(candidates, [](const TuneCandidate& its) { return its.facts.size.tokens > 0; });
-  if (goal.objective == Objective::time || has_tokens) return;
-  throw ConfigError(
-      goal.objective_at, "tune.objective",
-      fmt::format("'{}' requires a training step; without one use 'time'", name_of(goal.objective)));
+  if (needs_tokens(goal.objective) && !has_tokens)
+    fail(needs_price(goal.objective) ? "requires a training step; without one use 'usd'"
+                                     : "requires a training step; without one use 'time'");
+  const bool has_price = std::ranges::all_of(
+      candidates, [](const TuneCandidate& its) { return its.facts.size.usd_per_gpu_hour > 0.0; });
+  if (needs_price(goal.objective) && !has_price)
+    fail(
+        "requires the price of every node, which a preset lacks; set node.usd_per_gpu_hour, as in "
+        "--set node.usd_per_gpu_hour=3");
 }
 
 SearchedCandidates searched(const Tuning& tuning, const std::vector<TuneCandidate>& candidates) {

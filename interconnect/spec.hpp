@@ -91,6 +91,7 @@ struct NodeSpec {
   std::vector<int> nic_at = {};            ///< wired: the vertex at which each slot is; a route leads there
   LinkSpec c2c = {};                       ///< of a GPU to its processor alone; raw 0: PCIe leads there
   HostPathSpec host = {};                  ///< not wired: what is said of memory alone
+  double usd_per_gpu_hour = 0.0;           ///< list price of a GPU with its share of the node; 0: not known
 
   bool operator==(const NodeSpec&) const = default;
 };

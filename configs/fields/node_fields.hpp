@@ -12,6 +12,9 @@ inline constexpr auto kNodeFields = std::to_array<Field<NodeSpec>>({
     number<&NodeSpec::gpus>("gpus", {1, 256}, "GPUs of one node; a fabric joins several nodes"),
     flag<&NodeSpec::switch_reduces>("switch_reduces", "whether the switch adds and multicasts (NVLink SHARP)")
         .optional(),
+    number<&NodeSpec::usd_per_gpu_hour>("usd_per_gpu_hour", {0, 1000},
+                                        "USD for a GPU with its share of the node; 0: not known")
+        .optional(),
 });
 /// A node whose GPUs have links of their own to NICs has this key; with it go the keys of that link, `pcie_raw`
 /// and so on.

@@ -156,7 +156,7 @@ class Tune(ScratchTest):
         found = self.tune("--set", "tune.regret=0", "--whole-steps", "8")
         self.assertLess(len(found["front"]), len(found["ranking"]))
         by_id = {each["id"]: each for each in found["ranking"]}
-        costs = lambda its: (1 / its["value"], its["needed_bytes"], its["energy_j"])
+        costs = lambda its: (1 / its["value"], its["needed_bytes"], its["energy_j"], its["usd"] / its["tokens"])
         beats = lambda a, b: a != b and all(x <= y for x, y in zip(costs(a), costs(b)))
         front = [by_id[its] for its in found["front"]]
         self.assertEqual(front[0], found["ranking"][0])
@@ -205,6 +205,29 @@ class Tune(ScratchTest):
         self.assertRegex(none.stderr, "no candidate can run")
         self.assert_one_line(c3sim("tune", self.file, "-o", self.folder / "tokens", "--set", 'tune.objective="tokens_per_s"'), 3,
                              r"^--set:1:1: tune\.objective: 'tokens_per_s' requires a training step")
+
+    def test_money_is_the_list_price_of_all_gpus_for_as_long(self):
+        prices = {"a100-sxm-80gb-8": 3.43, "h100-sxm-8": 6.155}
+        self.file.write_text(SPACE.replace("[tune]", '[tune]\nregret = 0').replace("tokens_per_s", "tokens_per_usd")
+                             + f'"system" = {json.dumps(list(prices))}\n')
+        exact = self.tune("--exact")
+        self.assertEqual((exact["unit"], exact["broken_bounds"], exact["open"]), ("tokens/USD", 0, 0))
+        for each in exact["ranking"]:
+            usd = each["time_us"] * 1e-6 / 3600 * 16 * prices[each["values"]["system"]]
+            self.assertAlmostEqual(each["usd"] / usd, 1, delta=1e-9)
+            self.assertAlmostEqual(each["value"] / (each["tokens"] / usd), 1, delta=1e-9)
+        rates, _ = self.every_rate()
+        systems = dict(zip(*(h5py.File(self.folder / "all.h5")["points"][name].asstr()[:] for name in ("id", "system"))))
+        best = max(rate * 3600 / 16 / prices[systems[its]] for its, rate in rates.items())
+        self.assertAlmostEqual(exact["ranking"][0]["value"] / best, 1, delta=1e-9)
+        self.assert_one_line(c3sim("tune", self.file, "-o", self.folder / "free", "--set", "node.usd_per_gpu_hour=0"), 3,
+                             r"space\.toml:\d+:\d+: tune\.objective: 'tokens_per_usd' requires the price of every node")
+        self.file.write_text(PAIR)
+        least = self.tune("--exact", "--set", 'tune.objective="usd"', folder="pair")
+        self.assertEqual((least["unit"], least["ranking"][0]["tokens"]), ("USD", None))
+        self.assertAlmostEqual(least["ranking"][0]["value"], least["ranking"][0]["time_us"] * 1e-6 / 3600 * 8 * 2.59, delta=1e-15)
+        self.assert_one_line(c3sim("tune", self.file, "-o", self.folder / "none", "--set", 'tune.objective="tokens_per_usd"'), 3,
+                             r"^--set:1:1: tune\.objective: 'tokens_per_usd' requires a training step; without one use 'usd'")
 
     def test_the_table_says_what_became_of_all_and_what_is_best(self):
         text = c3sim("-q", "tune", self.file, "-o", self.folder / "out", "--top", "2").stdout

@@ -115,6 +115,20 @@ TEST_CASE("objectives are costs: s, s for each token, GPU-seconds for each token
   CHECK(unit_of(Objective::tokens_per_s_per_gpu) == "tokens/s/GPU");
 }
 
+TEST_CASE("money is time by the price of all GPUs, for each token or of the run") {
+  const CandidateSize size{.tokens = 4000, .gpus = 8, .usd_per_gpu_hour = 3.0};
+  const double usd = 2.0 / 3600 * 24;  // 8 GPUs for 2 s
+  CHECK(usd_of(Seconds{2.0}, size) == near(usd));
+  CHECK(cost_of(Objective::usd, Seconds{2.0}, size) == near(usd));
+  CHECK(value_of(Objective::usd, usd) == near(usd));
+  CHECK(value_of(Objective::tokens_per_usd, cost_of(Objective::tokens_per_usd, Seconds{2.0}, size)) ==
+        near(4000 / usd));
+  for (const Objective objective : {Objective::usd, Objective::tokens_per_usd})
+    CHECK(needs_price(objective));
+  CHECK_FALSE(needs_tokens(Objective::usd));
+  CHECK_FALSE(needs_price(Objective::tokens_per_s));
+}
+
 TEST_CASE("candidates that are left out are not asked for, and what they may cost counts") {
   SearchedCandidates candidates = on_a_line({3.0, 1.0, 2.0});
   candidates.left_out = {false, true, false};

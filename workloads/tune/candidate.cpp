@@ -28,6 +28,7 @@ ModelTimes fastest(const Experiment& experiment) {
 CandidateFacts facts_of(const Experiment& experiment, const ModelTimes& times) {
   CandidateFacts facts;
   facts.size.gpus = experiment.cluster.ranks();
+  facts.size.usd_per_gpu_hour = experiment.cluster.node.usd_per_gpu_hour;
   if (experiment.step) {
     facts.size.tokens = experiment.step->tokens;
     facts.needed = experiment.step->memory.held;

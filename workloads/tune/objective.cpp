@@ -2,6 +2,19 @@
 
 namespace c3::inline workloads {
 
+bool needs_tokens(Objective objective) { return is_most(objective); }
+
+bool needs_price(Objective objective) {
+  return objective == Objective::tokens_per_usd || objective == Objective::usd;
+}
+
+bool is_most(Objective objective) { return objective != Objective::time && objective != Objective::usd; }
+
+double usd_of(Seconds time, const CandidateSize& size) {
+  constexpr double kSecondsPerHour = 3600.0;
+  return time.value / kSecondsPerHour * size.gpus * size.usd_per_gpu_hour;
+}
+
 double cost_of(Objective objective, Seconds time, const CandidateSize& size) {
   const auto tokens = static_cast<double>(size.tokens);
   switch (objective) {
@@ -9,16 +22,30 @@ double cost_of(Objective objective, Seconds time, const CandidateSize& size) {
       return time.value / tokens;
     case Objective::tokens_per_s_per_gpu:
       return time.value * size.gpus / tokens;
+    case Objective::tokens_per_usd:
+      return usd_of(time, size) / tokens;
+    case Objective::usd:
+      return usd_of(time, size);
     default:
       return time.value;
   }
 }
 
-double value_of(Objective objective, double cost) { return objective == Objective::time ? cost : 1.0 / cost; }
+double value_of(Objective objective, double cost) { return is_most(objective) ? 1.0 / cost : cost; }
 
 std::string_view unit_of(Objective objective) {
-  if (objective == Objective::time) return "s";
-  return objective == Objective::tokens_per_s ? "tokens/s" : "tokens/s/GPU";
+  switch (objective) {
+    case Objective::tokens_per_s:
+      return "tokens/s";
+    case Objective::tokens_per_s_per_gpu:
+      return "tokens/s/GPU";
+    case Objective::tokens_per_usd:
+      return "tokens/USD";
+    case Objective::usd:
+      return "USD";
+    default:
+      return "s";
+  }
 }
 
 }  // namespace c3::workloads
