@@ -4,13 +4,14 @@
 
 #include <cmath>
 #include <map>
+#include <memory>
 #include <numeric>
 #include <utility>
 
 #include "app/exit_code.hpp"
 #include "app/sample_output.hpp"
 #include "app/sample_request.hpp"
-#include "app/usage_error.hpp"
+#include "configs/config_error.hpp"
 #include "configs/experiment_reader.hpp"
 #include "workloads/analysis/steady_state.hpp"
 #include "workloads/sampling/simulated_epoch.hpp"
@@ -99,7 +100,9 @@ int sample_epoch(const SampleEpochRequest& request) {
   const ExperimentFile file = ExperimentFile::load(request.file, request.sets);
   const std::optional<SequenceLengths> lengths = file.lengths();
   if (!lengths)
-    throw UsageError(request.file + " has no [workload.lengths], which says how long its sequences are");
+    throw ConfigError({std::make_shared<const std::string>(request.file), 1, 1}, "workload.lengths",
+                      "is missing: how long the sequences of the job are, as in [workload.lengths] "
+                      "histogram = [[512, 30], [1024, 70]]");
   const Experiment nominal = file.make(std::nullopt);
   const StepShape step = shape_of(file, nominal);
   SampledJob job = job_of(nominal, step, *lengths);

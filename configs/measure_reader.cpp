@@ -35,6 +35,9 @@ WrittenMeasure read_measure(Section& root) {
   if (!section.has("vector_grain")) measure.vector_grain = usual_vector_grain(root, measure.kernel_grain);
   if (!measure.alone && measure.loss_split)
     section.refuse("alone", "false requires loss_split = false, which needs the sides alone");
+  // Not where `estimate` is written: `run --exact` sets it to "none" in files that give the error of "stem".
+  if (section.has("estimate_error") && !section.has("estimate"))
+    section.refuse("estimate_error", "requires estimate = \"stem\" (it is not set)");
   section.finish();
   return written;
 }

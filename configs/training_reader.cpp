@@ -142,6 +142,16 @@ void refuse_former_keys(Section& section) {
                  "is now 'tensor_overlap': \"user_buffers\" for \"copied\", \"chunks\" for \"reduced\"");
 }
 
+/// Without `routing`, every expert is equally busy and nothing is drawn. A file that names a routing may keep
+/// the others' keys: a sweep goes through several.
+void check_routing(Section& section) {
+  if (section.has("routing")) return;
+  for (const std::string_view key : {"routing_concentration", "routing_seed"})
+    if (section.has(key)) section.refuse(key, "requires routing = \"dirichlet\" (it is not set)");
+  if (section.has("routing_shares"))
+    section.refuse("routing_shares", "requires routing = \"histogram\" (it is not set)");
+}
+
 /// What the keys of [training] require of each other and of \p ranks.
 void check_parallelism(Section& section, const TrainingSetup& setup, int ranks) {
   if (section.has("reshard_after_forward") && setup.sharding != Sharding::parameters)
@@ -339,6 +349,7 @@ TrainingSetup read_training(Section& root, const Sampling& sampling, const Clust
   if (!root.is_rehearsal()) check_precision(section, setup, cluster.gpu);
   check_parallelism(section, setup, ranks);
   check_graphs(section, setup);
+  check_routing(section);
   if (setup.optimizer.place == Place::pim && !root.is_rehearsal() && cluster.gpu.hbm.pim.units <= 0.0)
     section.refuse("optimizer_place",
                    "\"pim\" requires arithmetic units in memory (gpu.pim_units, which is 0)");

@@ -143,6 +143,12 @@ MISTAKES = {
                                 'requires recompute = "selective", "attention" or "full" (it is "none")'),
     "reshard_of_ddp": (training("reshard_after_forward = false").replace('"fsdp"', '"ddp"'), "10:25", "training.reshard_after_forward",
                        'requires sharding = "fsdp"'),
+    "concentration_alone": (training("routing_concentration = 2.0"), "10:25", "training.routing_concentration",
+                            'requires routing = "dirichlet" (it is not set)'),
+    "seed_of_routing_alone": (training("routing_seed = 2"), "10:16", "training.routing_seed", 'requires routing = "dirichlet" (it is not set)'),
+    "shares_alone": (training("routing_shares = [1, 2]"), "10:18", "training.routing_shares", 'requires routing = "histogram" (it is not set)'),
+    "error_of_no_estimate": (GOOD + "[measure]\nestimate_error = 0.02\n", "14:18", "measure.estimate_error",
+                             'requires estimate = "stem" (it is not set)'),
     "positions": (model(MODEL + "positions = 256\n"), "16:12", "training.sequence", "must not exceed the 256 positions of the model (it is 512)"),
     "two_works": (GOOD + STREAM, "13:1", "stream", "cannot be combined with [training]"),
     "training_key": (training('recomput = "full"'), "10:1", "training.recomput", "did you mean 'recompute'?"),
@@ -206,6 +212,16 @@ class BadTraining(ScratchTest):
                     self.assertRegex(done.stderr, rf"\A{re.escape(f'{file}:{position}: {key}')}: [^\n]+\n\Z")
                     self.assertIn(message, done.stderr)
                     self.assertEqual(list(self.folder.glob("*.h5")), [])
+
+    def test_keys_of_a_routing_or_an_estimate_that_a_sweep_or_exact_replaces_are_allowed(self):
+        for name, text in {
+                "routing": training('routing = "balanced"\nrouting_concentration = 2.0\nrouting_seed = 2\nexpert_parallel = 8').replace(
+                    "llama-3-8b", "qwen3-30b-a3b").replace("pytorch-eager", "torchtitan"),
+                "estimate": GOOD + '[measure]\nestimate = "none"\nestimate_error = 0.02\n'}.items():
+            with self.subTest(name=name):
+                (self.folder / "kept.toml").write_text(text)
+                done = c3sim("config", "check", "kept.toml", folder=self.folder)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_a_mistake_in_a_set_is_named_by_its_number(self):
         (self.folder / "good.toml").write_text(GOOD)

@@ -114,7 +114,8 @@ class SampleEpoch(ScratchTest):
         (self.folder / "bad.csv").write_text("length,count\n100,x\n")
         self.assert_one_line(c3sim("sample", "epoch", self.job('file = "bad.csv"\n')), 3, r"bad\.csv:2:5: count: 'x' is not a number")
         (self.folder / "none.toml").write_text(JOB.replace("[workload.lengths]", ""))
-        self.assert_one_line(c3sim("sample", "epoch", self.folder / "none.toml"), 2, r"has no \[workload\.lengths\]")
+        self.assert_one_line(c3sim("sample", "epoch", self.folder / "none.toml"), 3,
+                             r"none\.toml:1:1: workload\.lengths: is missing: how long the sequences of the job are, as in \[workload\.lengths\] ")
 
 
 if __name__ == "__main__":
