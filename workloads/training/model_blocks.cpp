@@ -105,7 +105,7 @@ class BlockMaker {
     block.parameter_tensors = parameter_tensors(share, setup_.framework);
     block.product_parameters = parameters(products);
     block.product_tensors = parameter_tensors(products, setup_.framework);
-    block.whole_parameters = whole_parameters(share, setup_.sequence_parallel);
+    block.whole_parameters = whole_parameters(share);
     if (!setup_.has_expert_grid()) return;
     const std::vector<ModelPart> experts = experts_among(share), their_products = experts_among(products);
     block.experts = {.name = {},

@@ -135,14 +135,13 @@ void StepComposer::end_reduction(PartId part, bool copied) {
 
 // Each rank has gradients of its own tokens. Megatron-Core's finalize_model_grads
 // (megatron/core/distributed/finalize_model_grads.py) puts all of them into one buffer, sums it, and puts them
-// back. Wrong when: a framework sums them layer by layer, as torchtitan does.
+// back. Wrong when: FSDP sums them layer by layer.
 void StepComposer::sum_whole_weights() {
   if (setup_.tensor_parallel == 1) return;
   std::int64_t count = 0;
   for (const StageChunk& chunk : stage_.chunks)
     for (std::int64_t layer = chunk.first; layer < chunk.first + chunk.layers; ++layer)
       count += blocks_.layer(layer).whole_parameters;
-  if (stage_.has_head()) count += blocks_.head.whole_parameters;
   if (count == 0) return;
   begin("gradients of whole weights", HostPass::backward);
   const DType dtype = setup_.framework.gradient_dtype;

@@ -1,7 +1,5 @@
 #include "workloads/training/tensor_parallel.hpp"
 
-#include <numeric>
-
 #include "workloads/models/styles/style.hpp"
 
 namespace c3::inline workloads {
@@ -71,17 +69,10 @@ std::int64_t exchanged_width(const ModelDimensions& model, PartId part) {
   return latent.query_rank > 0 ? latent.query_rank : model.hidden;
 }
 
-std::int64_t whole_parameters(std::span<const ModelPart> parts, bool sequence_parallel) {
+std::int64_t whole_parameters(std::span<const ModelPart> parts) {
   std::int64_t sum = 0;
-  for (const ModelPart& part : parts) {
-    const auto* const projection = std::get_if<parts::Projection>(&part.kind);
-    const bool is_norm = std::holds_alternative<parts::Norm>(part.kind);
-    if (part.id.role == Role::compress || part.id.role == Role::router ||
-        std::holds_alternative<parts::HeadNorm>(part.kind) || (is_norm && sequence_parallel))
-      sum += parameters(part);
-    else if (projection != nullptr && projection->has_bias && splits_inputs(part.id) && sequence_parallel)
-      sum += std::reduce(projection->outputs.begin(), projection->outputs.end());
-  }
+  for (const ModelPart& part : parts)
+    if (part.id.role == Role::compress || part.id.role == Role::router) sum += parameters(part);
   return sum;
 }
 

@@ -38,17 +38,16 @@ struct PartCollectives {
 /// feed begin with a gather (arXiv 1909.08053, section 3; arXiv 2205.05198, section 4). Megatron-LM keeps a
 /// rank's part of what it gathered and gathers it once more for gradients of weights (section 4.2.2 there). Of
 /// latent attention each rank makes its tokens' latent vectors; these and the rotated part of keys are gathered
-/// before heads are made of them (megatron/core/transformer/multi_latent_attention.py).
+/// before heads are made of them (megatron/core/transformer/multi_latent_attention.py). Wrong when: sequence
+/// parallelism, which also sums gradients of norms' weights over ranks, a small all-reduce.
 PartCollectives collectives_of(const TrainingSetup& setup, PartId part, Pass pass);
 
 /// Numbers of a token in the collectives of \p part.
 std::int64_t exchanged_width(const ModelDimensions& model, PartId part);
 
-/// Of \p parts, weights that every tensor-parallel rank has whole, though it has seen a part of the tokens or
-/// heads only: their gradients are summed over these ranks. Routers, projections to latent vectors, norms of
-/// heads; with sequence parallelism also other norms, and biases that follow a sum
-/// (megatron/core/distributed/finalize_model_grads.py, tensor_parallel/layers.py).
-std::int64_t whole_parameters(std::span<const ModelPart> parts, bool sequence_parallel);
+/// Of \p parts, weights of products that every tensor-parallel rank has whole and multiplies with its own
+/// tokens: their gradients are summed over these ranks.
+std::int64_t whole_parameters(std::span<const ModelPart> parts);
 
 /// Whether \p part makes heads of latent vectors, or keys of their parts.
 bool is_of_latent(const ModelDimensions& model, PartId part);
