@@ -76,6 +76,9 @@ std::vector<MemoryChange> memory_changes(const MemoryRequest& request, const Tra
 
 std::string memory_text(const MemoryAccount& account, std::size_t shown);
 std::string memory_json(const MemoryAccount& account);
+/// A row for the step as it is and one for each change that makes an experiment: what, needed [GB], share of
+/// the limit, whether it fits, closed form [s], cost.
+std::vector<std::vector<std::string>> change_cells(const MemoryAccount& account);
 /// One HTML page without scripts: a chart of each class of ranks over a step, largest tensors, changes.
 std::string memory_page(const MemoryAccount& account);
 

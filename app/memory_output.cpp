@@ -98,25 +98,15 @@ std::string step_tables(const MemoryAccount& account, std::size_t shown) {
 
 std::string changes_table(const MemoryAccount& account) {
   TextTable table({"change", "needed", "share", "fits", "closed form", "cost"});
-  const auto add = [&](const std::string& what, const StepFacts& facts, const ClosedFormTime& time) {
-    table.add({what, gigabytes(facts.memory.held), percent(facts.memory.held / facts.memory_size),
-               facts.fits() ? "yes" : "no", fmt::format("{:.4g}", time.time.value),
-               fmt::format("{:+.1f}%", 100.0 * (time.time / account.time.time - 1.0))});
-  };
-  add("as it is", *account.facts, account.time);
-  std::size_t refused = 0;
-  for (const MemoryChange& change : account.changes) {
-    if (change.facts) {
-      add(change.what, *change.facts, change.time);
-    } else {
-      ++refused;
-    }
-  }
+  for (std::vector<std::string>& row : change_cells(account))
+    table.add(std::move(row));
   std::string text =
       table.text() +
       "needed in GB; closed form: s of a step of kernels and collectives that take as long as "
       "alone, with the pipeline's bubble;\n"
       "cost: of the closed form, against the step as it is. Every row trains on as many tokens.\n";
+  const auto refused =
+      std::ranges::count_if(account.changes, [](const MemoryChange& its) { return !its.facts; });
   if (refused > 0)
     text += fmt::format("{} other changes break a rule of the step: --json gives the reasons\n", refused);
   return text;
@@ -203,6 +193,19 @@ Json change_json(const MemoryAccount& account, const MemoryChange& change) {
 }
 
 }  // namespace
+
+std::vector<std::vector<std::string>> change_cells(const MemoryAccount& account) {
+  std::vector<std::vector<std::string>> rows;
+  const auto add = [&](const std::string& what, const StepFacts& facts, const ClosedFormTime& time) {
+    rows.push_back({what, gigabytes(facts.memory.held), percent(facts.memory.held / facts.memory_size),
+                    facts.fits() ? "yes" : "no", fmt::format("{:.4g}", time.time.value),
+                    fmt::format("{:+.1f}%", 100.0 * (time.time / account.time.time - 1.0))});
+  };
+  add("as it is", *account.facts, account.time);
+  for (const MemoryChange& change : account.changes)
+    if (change.facts) add(change.what, *change.facts, change.time);
+  return rows;
+}
 
 std::string memory_text(const MemoryAccount& account, std::size_t shown) {
   std::string text = fmt::format("{} on {}: {}, of {} GB of each GPU\n\n", account.experiment, account.system,

@@ -20,14 +20,17 @@
 namespace c3::inline app {
 namespace {
 
+using namespace literals;
+
 constexpr std::size_t kMostClasses = 8;  // of ranks that have a chart
 constexpr std::size_t kMostTensors = 16;
-constexpr std::size_t kColumns = kPlotWidth / 2;                                         // of a chart
-constexpr double kChartHeight = 150, kHeadroom = 1.06, kLineHeight = 2, kBarMargin = 5;  // pixels
+constexpr std::size_t kColumns = kPlotWidth / 2;                                               // of a chart
+constexpr double kChartHeight = 150, kHeadroom = 1.06, kLineHeight = 2, kTensorBarMargin = 5;  // pixels
+// CSS classes, in the order of kMemoryClasses.
 constexpr std::array<const char*, kMemoryClasses.size()> kFills = {"compute", "part-dispatch", "part-cache",
                                                                    "part-hbm", "comm"};
 
-std::string percent_text(double share) { return fmt::format("{:.1f}%", 100.0 * share); }
+std::string limit_share(double share) { return fmt::format("{:.1f}%", 100.0 * share); }
 
 const char* fill_of(MemoryClass memory_class) { return kFills.at(static_cast<std::size_t>(memory_class)); }
 
@@ -86,7 +89,7 @@ std::string class_chart(const SteppedMemory& its, Bytes limit) {
       "<div class=\"class\">\n<h3>{}</h3>\n<p class=\"reading\">{} GB at \"{}\"; {} GB needed, {} of the "
       "limit</p>\n{}</div>\n",
       escaped(ranks_text(its.name, its.ranks)), gigabytes(peak.bytes), escaped(peak.moment),
-      gigabytes(peak.held), percent_text(peak.held / limit), moments_chart(its, limit));
+      gigabytes(peak.held), limit_share(peak.held / limit), moments_chart(its, limit));
 }
 
 /// Those that need most, in the order of the step's classes.
@@ -117,8 +120,7 @@ std::string tensors_section(const MemoryAccount& account) {
   const SteppedMemory& fullest = account.steps[account.fullest()];
   const std::vector<MemoryTenant>& tenants = fullest.memory.peak.tenants;
   if (tenants.empty()) return "";
-  const double giga = 1e9;
-  BarAxis axis{.low = 0.0, .high = tenants.front().bytes.value / giga};
+  BarAxis axis{.low = 0.0, .high = tenants.front().bytes / 1.0_GB};
   std::string rows;
   for (std::size_t i = 0; i < std::min(kMostTensors, tenants.size()); ++i) {
     const MemoryTenant& its = tenants[i];
@@ -127,10 +129,11 @@ std::string tensors_section(const MemoryAccount& account) {
         R"(<td data-label="kind">{}</td><td data-label="share">{}</td></tr>)"
         "\n",
         escaped(its.name), plot_begin(kBarHeight, its.name), bar_grid(axis),
-        value_bar(fill_of(its.memory_class), 0.0, its.bytes.value / giga, kBarMargin,
-                  kBarHeight - 2 * kBarMargin, axis, fmt::format("{}: {} GB", its.name, gigabytes(its.bytes))),
+        value_bar(fill_of(its.memory_class), 0.0, its.bytes / 1.0_GB, kTensorBarMargin,
+                  kBarHeight - 2 * kTensorBarMargin, axis,
+                  fmt::format("{}: {} GB", its.name, gigabytes(its.bytes))),
         kPlotEnd, gigabytes(its.bytes), name_of(its.memory_class),
-        percent_text(its.bytes / fullest.memory.peak.bytes));
+        limit_share(its.bytes / fullest.memory.peak.bytes));
   }
   return fmt::format(
       "<section id=\"tensors\">\n<h2>Largest tensors</h2>\n<p class=\"reading\">Of {}, at \"{}\"</p>\n"
@@ -142,16 +145,9 @@ std::string tensors_section(const MemoryAccount& account) {
 
 std::string changes_section(const MemoryAccount& account) {
   if (account.changes.empty()) return "";
-  std::vector<std::vector<std::string>> rows;
-  const auto add = [&](const std::string& what, const StepFacts& facts, const ClosedFormTime& time) {
-    rows.push_back({escaped(what), gigabytes(facts.memory.held),
-                    percent_text(facts.memory.held / facts.memory_size), facts.fits() ? "yes" : "no",
-                    fmt::format("{:.4g}", time.time.value),
-                    fmt::format("{:+.1f}%", 100.0 * (time.time / account.time.time - 1.0))});
-  };
-  add("as it is", *account.facts, account.time);
-  for (const MemoryChange& change : account.changes)
-    if (change.facts) add(change.what, *change.facts, change.time);
+  std::vector<std::vector<std::string>> rows = change_cells(account);
+  for (std::vector<std::string>& row : rows)
+    row.front() = escaped(row.front());
   return "<section id=\"changes\">\n<h2>What would change it</h2>\n" +
          table_html("times", {"change", "needed [GB]", "of the limit", "fits", "closed form [s]", "cost"},
                     rows) +
@@ -167,7 +163,7 @@ std::string plans_section(const MemoryAccount& account) {
     for (const LargestOperation& largest : its.largest)
       rows.push_back({escaped(largest.operation), escaped(largest.stream),
                       escaped(ranks_text(its.name, its.ranks)), gigabytes(largest.bytes),
-                      percent_text(largest.bytes / account.limit)});
+                      limit_share(largest.bytes / account.limit)});
   return "<section id=\"operations\">\n<h2>The largest operation of each stream</h2>\n" +
          table_html("times", {"operation", "stream", "ranks", "GB", "of the limit"}, rows) +
          "<p class=\"note\">Operations of several streams may all run at once.</p>\n</section>\n";

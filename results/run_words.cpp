@@ -11,16 +11,16 @@
 namespace c3::inline results {
 namespace {
 
-constexpr double kShown = 0.0005;    ///< shares below are "<0.1%", and have no words of their own
+constexpr double kLeastShare = 0.0005;  ///< shares below are "<0.1%", and have no words of their own
 constexpr double kWorthwhile = 0.1;  ///< share of the time from which a part without kernels is what to look at
-constexpr std::size_t kNamed = 3;    ///< classes and kinds
+constexpr std::size_t kMostNamed = 3;               ///< classes and kinds
 constexpr std::string_view kPipeline = "pipeline";  ///< communication_kind() of messages between stages
 
-std::string percent(double share) {
-  return share > 0.0 && share < kShown ? "<0.1%" : fmt::format("{:.1f}%", 100 * std::max(0.0, share));
+std::string words_share(double share) {
+  return share > 0.0 && share < kLeastShare ? "<0.1%" : fmt::format("{:.1f}%", 100 * std::max(0.0, share));
 }
 
-Seconds length_of(const StepBreakdown& times) { return times.kernels + times.exposed + times.idle; }
+Seconds average_length(const StepBreakdown& times) { return times.kernels + times.exposed + times.idle; }
 
 bool is_kernel_class(const ClassTime& its) {
   return !is_collective_class(its.name) && its.name != kHostCopies && its.name != kHostWork;
@@ -36,7 +36,7 @@ std::vector<ClassTime> kernel_classes(const StepBreakdown& times) {
 std::vector<ExposedTime> largest_kinds(const StepBreakdown& times) {
   std::vector<ExposedTime> kinds;
   std::ranges::copy_if(times.exposed_by, std::back_inserter(kinds),
-                       [&](const ExposedTime& its) { return its.time > kShown * length_of(times); });
+                       [&](const ExposedTime& its) { return its.time > kLeastShare * average_length(times); });
   std::ranges::stable_sort(kinds, std::ranges::greater(), &ExposedTime::time);
   return kinds;
 }
@@ -48,20 +48,20 @@ std::string classes_text(const StepBreakdown& times) {
   for (const ClassTime& its : classes)
     all += its.time;
   std::vector<std::string> texts;
-  for (std::size_t i = 0; i < std::min(kNamed, classes.size()); ++i)
+  for (std::size_t i = 0; i < std::min(kMostNamed, classes.size()); ++i)
     if (classes[i].time >= 0.005 * all)
       texts.push_back(fmt::format("{} {:.0f}%", classes[i].name, 100 * (classes[i].time / all)));
   return texts.empty() ? "" : fmt::format(" (of them {})", fmt::join(texts, ", "));
 }
 
 std::string time_line(const StrategyResult& strategy, const StepBreakdown& times) {
-  const Seconds length = length_of(times);
+  const Seconds length = average_length(times);
   std::string text = fmt::format("time: {} spends {} in kernels{}, {} in exposed communication, {} idle",
-                                 strategy.name, percent(times.kernels / length), classes_text(times),
-                                 percent(times.exposed / length), percent(times.idle / length));
+                                 strategy.name, words_share(times.kernels / length), classes_text(times),
+                                 words_share(times.exposed / length), words_share(times.idle / length));
   if (strategy.step)
-    text +=
-        fmt::format("; at the peak of the GPU the model's flops would take {}", percent(strategy.step->mfu));
+    text += fmt::format("; at the peak of the GPU the model's flops would take {}",
+                        words_share(strategy.step->mfu));
   return text;
 }
 
@@ -71,16 +71,16 @@ std::string_view awaited(const ExposedTime& its) {
 
 std::string exposed_line(const StepBreakdown& times) {
   if (times.communication <= Seconds{}) return "exposed: nothing communicates";
-  const Seconds length = length_of(times);
+  const Seconds length = average_length(times);
   const std::vector<ExposedTime> kinds = largest_kinds(times);
   if (kinds.empty()) return "exposed: next to nothing; kernels run beside communication";
   std::vector<std::string> texts;
-  for (std::size_t i = 0; i < std::min(kNamed, kinds.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(kMostNamed, kinds.size()); ++i) {
     const double waiting = kinds[i].waiting / kinds[i].time;
-    texts.push_back(fmt::format("{} {} of the time", kinds[i].kind, percent(kinds[i].time / length)) +
-                    (waiting < kShown ? std::string(", none of it waiting for others")
-                                      : fmt::format(", of which {:.0f}% is waiting for {}", 100 * waiting,
-                                                    awaited(kinds[i]))));
+    texts.push_back(fmt::format("{} {} of the time", kinds[i].kind, words_share(kinds[i].time / length)) +
+                    (waiting < kLeastShare ? std::string(", none of it waiting for others")
+                                           : fmt::format(", of which {:.0f}% is waiting for {}", 100 * waiting,
+                                                         awaited(kinds[i]))));
   }
   return fmt::format("exposed: {}", fmt::join(texts, "; "));
 }
@@ -91,29 +91,32 @@ struct Part {
   std::string words;
 };
 
-/// The largest in which no kernel runs, or where none is worth much the largest class of kernels.
-std::string largest_part(const StepBreakdown& times) {
+/// The largest in which no kernel runs, or where none is worth much the largest class of kernels. \p is_step:
+/// kinds of communication are those of a training step, else names of streams.
+std::string largest_part(const StepBreakdown& times, bool is_step) {
   std::vector<Part> parts = {{times.idle, "idle time: hosts launch too slowly, or ranks wait for one another"}};
   for (const ExposedTime& its : times.exposed_by) {
-    parts.push_back({its.time - its.waiting, "data that " + its.kind + " communication moves"});
+    const std::string who = is_step ? its.kind + " communication" : fmt::format("stream '{}'", its.kind);
+    parts.push_back({its.time - its.waiting, "data that " + who + " moves"});
     parts.push_back({its.waiting, its.kind == kPipeline ? "waiting for other stages, which more micro-batches "
                                                           "or virtual stages shorten"
-                                                        : "waiting for members of " + its.kind + " groups"});
+                                                        : "waiting for other members of " + who});
   }
   const Part& most = *std::ranges::max_element(parts, {}, &Part::time);
   const std::vector<ClassTime> classes = kernel_classes(times);
-  if (classes.empty() || most.time >= kWorthwhile * length_of(times))
+  if (classes.empty() || most.time >= kWorthwhile * average_length(times))
     return "most of the time without kernels is " + most.words;
   return classes.front().name + " kernels take most of the time";
 }
 
 std::string next_line(const StrategyResult& strategy, const StepBreakdown& times) {
-  std::string text = fmt::format(
-      "next: {}; c3sim explain measures what causes each part and what would change it", largest_part(times));
+  std::string text =
+      fmt::format("next: {}; c3sim explain measures what causes each part and what would change it",
+                  largest_part(times, strategy.step.has_value()));
   if (strategy.step) {
     const StepFacts& facts = strategy.step->facts;
     text += fmt::format("; {} of the memory limit is needed, c3sim memory lists what changes that",
-                        percent(facts.memory.held / facts.memory_size));
+                        words_share(facts.memory.held / facts.memory_size));
   }
   return text;
 }
@@ -125,7 +128,7 @@ std::vector<std::string> run_words(const StudyResult& study) {
   const StrategyResult& best = *std::ranges::min_element(study.strategies, {}, &StrategyResult::time);
   if (best.classes.empty()) return {};
   const StepBreakdown times = average_breakdown(best.classes);
-  if (length_of(times) <= Seconds{}) return {};
+  if (average_length(times) <= Seconds{}) return {};
   std::vector<std::string> lines = {time_line(best, times), exposed_line(times)};
   if (study.strategies.size() == 1) lines.push_back(next_line(best, times));
   return lines;

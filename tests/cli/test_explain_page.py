@@ -65,7 +65,8 @@ class ExplainPage(ScratchTest):
         self.assertGreater(firsts[3], firsts[0])
 
     def test_memory_stacks_kinds_of_tensors_below_the_limit(self):
-        found, sections = self.page_of("memory", TRAINING / "llama3_70b_pipeline.toml", *(word for key in PIPELINE for word in ("--set", key)))
+        found, sections = self.page_of("memory", TRAINING / "llama3_70b_pipeline.toml")
+        self.assertGreater(len(found["classes"][0]["moments"]), 600)  # more than the chart has columns
         self.assertEqual(list(sections), ["moments", "tensors", "changes"])
         charts = [chart for chart in sections["moments"].iter("div") if chart.get("class") == "class"]
         self.assertEqual([chart.find("h3").text.split(" (")[0] for chart in charts], [its["name"] for its in found["classes"]])

@@ -89,6 +89,22 @@ TEST_CASE("words of a step without communication name its kernels and the memory
               "would change it; 75.0% of the memory limit is needed, c3sim memory lists what changes that"});
 }
 
+TEST_CASE("words of what is next name the communication of a step, and streams of other experiments") {
+  StepBreakdown times = pipelined(40.0_ms, 0.0_ms);
+  times.exposed_by.front().kind = "job_a";
+  StrategyResult result = strategy("default", 100.0_ms, {ranks(0, 0, times)});
+  const std::string most = "next: most of the time without kernels is ";
+  CHECK(run_words(study_of({result})).back().starts_with(most + "data that stream 'job_a' moves;"));
+  result.classes.front().times.exposed_by.front().waiting = 30.0_ms;
+  CHECK(
+      run_words(study_of({result})).back().starts_with(most + "waiting for other members of stream 'job_a';"));
+  result.step = StepResult{};
+  result.step->facts.memory_size = 80.0_GB;
+  result.classes.front().times.exposed_by.front() = {.kind = "data parallel", .time = 40.0_ms, .waiting = {}};
+  CHECK(
+      run_words(study_of({result})).back().starts_with(most + "data that data parallel communication moves;"));
+}
+
 TEST_CASE("words of a run are absent where nobody knows where its time goes") {
   CHECK(run_words({}).empty());
   CHECK(run_words(study_of({strategy("default", 100.0_ms, {})})).empty());

@@ -2,7 +2,7 @@
 
 namespace c3::inline workloads {
 
-bool needs_tokens(Objective objective) { return is_most(objective); }
+bool needs_tokens(Objective objective) { return is_most(objective); }  // which are all rates of tokens
 
 bool needs_price(Objective objective) {
   return objective == Objective::tokens_per_usd || objective == Objective::usd;
