@@ -24,12 +24,9 @@ std::vector<TextChange> configuration_changes(const ResultReader& a, const Resul
 std::vector<TextChange> work_changes(const ResultReader& a, const ResultReader& b) {
   std::vector<TextChange> changes = configuration_changes(a, b, {});
   std::erase_if(changes, [](const TextChange& change) {
-    constexpr std::array<std::string_view, 6> kWork{"stream",
-                                                    "model",
-                                                    "training.sequence",
-                                                    "training.micro_batch",
-                                                    "training.micro_batches",
-                                                    "training.global_batch"};
+    constexpr auto kWork = std::to_array<std::string_view>(
+        {"stream", "model", "image_network", "recurrent", "recommendation", "workload", "training.sequence",
+         "training.micro_batch", "training.micro_batches", "training.global_batch"});
     const std::string_view key = change.name;
     const std::string_view table = key.substr(0, key.find_first_of(".["));
     const auto is_work = [&](std::string_view known) { return known == key || known == table; };

@@ -12,8 +12,8 @@ namespace c3::inline app {
 std::vector<TextChange> configuration_changes(const ResultReader& a, const ResultReader& b,
                                               const ConfigDiffOptions& options);
 
-/// Of those, the keys that define the work: streams, model, sequence and batches of a training step. Machine,
-/// strategies, measurement, and how a step is spread are not.
+/// Of those, the keys that define the work: streams, model or network, sequence and batches of a training step.
+/// Machine, strategies, measurement, and how a step is spread are not.
 std::vector<TextChange> work_changes(const ResultReader& a, const ResultReader& b);
 
 }  // namespace c3::app

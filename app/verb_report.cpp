@@ -114,8 +114,8 @@ void add_sweep_options(Command& verb, SweepReportOptions& options) {
     return verb.add_option(name, value, text).type_name(type).group("Options for a sweep");
   };
   add("--x", options.x, "Swept key on the x axis (default: the one with the most numbers)", "KEY");
-  add("--y", options.y, "Number to draw (default: tokens/s or speedup; time where the machine is swept)",
-      "METRIC");
+  add("--y", options.y,
+      "Number to draw (default: tokens/s, images/s .. or speedup; time where the machine is swept)", "METRIC");
   add("--series", options.series, "Swept key, or 'strategy', that has a line for each value", "KEY");
   add("--heat", options.heat, "Keys of the heat map: columns, rows", "KEY,KEY").comma_separated().one_word();
   add("--pareto", options.pareto, "Numbers whose Pareto front is drawn", "METRIC,METRIC")

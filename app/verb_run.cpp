@@ -287,8 +287,9 @@ void add_run_verb(Command& app, VerbAction& action) {
   verb.set_footer(
       "Prints a row for each strategy: time (median and 5-95 % over seeds), lower bound, speedup over serial,\n"
       "share of the ideal speedup, and the loss split in us; for a training step also tokens/s, MFU, exposed\n"
-      "communication, operators and memory. Writes the timelines to an HDF5 file, in ps. A step that does not\n"
-      "fit in a GPU's memory is not simulated: that is the result, with exit code 4.\n"
+      "communication, operators and memory, for steps of other models images, samples or sequences a second.\n"
+      "Writes the timelines to an HDF5 file, in ps. A step that does not fit in a GPU's memory is not\n"
+      "simulated: that is the result, with exit code 4.\n"
       "Long runs print the time left. After Ctrl-C (exit code 130), or when --timeout is up (124), the file\n"
       "holds the strategies that are finished and states that it is incomplete.\n"
       "Values of --set are TOML; quantities are strings with a unit.\n"

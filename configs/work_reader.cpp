@@ -130,23 +130,31 @@ StreamsOfWork read_work(Section& root, const Sampling& sampling, StepExtent exte
     refuse_beside("recurrent", trains || recommends);
     const RecurrentJob job = read_recurrent(root);
     read_lengths(root, job);
-    if (!root.is_rehearsal()) experiment.program = recurrent_program(job, ranks);
-    if (!root.is_rehearsal()) return {};
+    if (!root.is_rehearsal()) {
+      experiment.program = recurrent_program(job, ranks);
+      experiment.items = {StepItem::sequences, job.batch * ranks};
+      return {};
+    }
   }
   if (sees) {
     refuse_beside("image_network", trains || recommends || recurs);
     const ImageJob job = read_image_network(root, sampling);
-    if (!root.is_rehearsal()) experiment.program = image_program(job, ranks);
-    if (!root.is_rehearsal()) return {};
+    if (!root.is_rehearsal()) {
+      experiment.program = image_program(job, ranks);
+      experiment.items = {StepItem::images, job.batch.images * ranks};
+      return {};
+    }
   }
   if (recommends) {
     refuse_beside("recommendation", trains);
     const RecommendationJob job = read_recommendation(root, sampling, experiment.cluster);
     const std::optional<WrittenShard> shard = read_shard(root, job, ranks);
-    if (!root.is_rehearsal())
+    if (!root.is_rehearsal()) {
       experiment.program =
           recommendation_program(placed_by(shard, job, experiment.cluster), experiment.cluster);
-    if (!root.is_rehearsal()) return {};
+      experiment.items = {StepItem::samples, job.batch};
+      return {};
+    }
   }
   if (!trains && !recurs && root.holds("workload"))
     root.fail("workload",

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "results/throughput_cells.hpp"
 #include "results/time_unit.hpp"
 
 namespace c3::inline results {
@@ -24,11 +25,12 @@ std::string time_text(Seconds time, const TimeUnit& unit) { return at_least(time
 
 std::vector<std::string> step_row(const StrategyResult& strategy, const TimeUnit& unit) {
   const StepResult& step = *strategy.step;
+  const auto [all, of_one] = throughput_texts(strategy.throughput);
   const std::optional<double> hidden = step.times.hidden_share();
   return {strategy.name,
           unit.format(strategy.time),
-          fmt::format("{:.0f}", step.tokens_per_second),
-          fmt::format("{:.0f}", step.tokens_per_second_per_gpu()),
+          all,
+          of_one,
           percent(step.mfu),
           percent(step.hfu),
           time_text(step.times.communication, unit),
@@ -71,10 +73,10 @@ std::string gigabytes(Bytes bytes) { return at_least(bytes / 1.0_GB, 3); }
 
 StudyCells step_cells(const StudyResult& study) {
   const TimeUnit unit = time_unit(study);
-  StudyCells cells{
-      .header = {"step", "time", "tokens/s", "per GPU", "MFU", "HFU", "comm.", "exposed", "hidden", "idle"},
-      .rows = {},
-      .notes = ""};
+  StudyCells cells{.header = {"step", "time", per_second_text(StepItem::tokens), "per GPU", "MFU", "HFU",
+                              "comm.", "exposed", "hidden", "idle"},
+                   .rows = {},
+                   .notes = ""};
   for (const StrategyResult& strategy : study.strategies) {
     if (strategy.step) cells.rows.push_back(step_row(strategy, unit));
   }

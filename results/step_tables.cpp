@@ -131,8 +131,10 @@ StepBreakdown read_times(const ResultReader& file, const std::string& strategy, 
 
 }  // namespace
 
-void write_step(const H5Id& strategy, const StepResult& step, Seconds recorded, NameTable& names) {
+void write_step(const H5Id& strategy, const StrategyResult& result, Seconds recorded, NameTable& names) {
+  const StepResult& step = result.step.value();
   const H5Id group = h5_create_group(strategy, kStep);
+  if (result.throughput) write_numbers(group, throughput_numbers(*result.throughput));
   write_numbers(group, step_numbers(step));
   write_one(group, {"memory_moment", "1", "range of the timeline in which the peak is"},
             names.index(step.facts.memory.moment));
@@ -155,10 +157,8 @@ std::optional<StepResult> read_step(const ResultReader& file, const std::string&
   StepResult step{.facts = read_facts(table),
                   .is_shortened = table.values<std::int64_t>("is_shortened").at(0) != 0,
                   .times = read_times(file, strategy, table),
-                  .tokens_per_second = table.values<double>("tokens_per_second").at(0),
                   .mfu = table.values<double>("mfu").at(0),
-                  .hfu = table.values<double>("hfu").at(0),
-                  .gpus = static_cast<int>(file.number("ranks"))};
+                  .hfu = table.values<double>("hfu").at(0)};
   step.facts.memory.tenants = read_tenants(file, strategy);
   if (table.has("bubble")) {
     step.bubble = seconds(table.values<std::int64_t>("bubble").at(0));
@@ -167,6 +167,17 @@ std::optional<StepResult> read_step(const ResultReader& file, const std::string&
                                         .bubble_share = table.values<double>("schedule_bubble").at(0)};
   }
   return step;
+}
+
+std::optional<Throughput> read_throughput(const ResultReader& file, const std::string& strategy) {
+  const ResultTable table = file.table(strategy, file.has_table(strategy, kStep) ? kStep : "summary");
+  for (const StepItem item : kStepItems) {
+    if (!table.has(per_second_name(item))) continue;
+    return Throughput{.of_step = {item, table.values<std::int64_t>(std::string(name_of(item))).at(0)},
+                      .per_second = table.values<double>(per_second_name(item)).at(0),
+                      .gpus = static_cast<int>(file.number("ranks"))};
+  }
+  return std::nullopt;
 }
 
 std::int64_t recorded_picoseconds(const ResultReader& file, const std::string& strategy) {

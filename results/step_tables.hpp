@@ -10,11 +10,14 @@
 
 namespace c3::inline results {
 
-/// \param recorded end of the run whose timeline the file has
-void write_step(const H5Id& strategy, const StepResult& step, Seconds recorded, NameTable& names);
+/// Of a strategy that has a step. \param recorded end of the run whose timeline the file has
+void write_step(const H5Id& strategy, const StrategyResult& result, Seconds recorded, NameTable& names);
 
 /// nullopt when the strategy has none.
 std::optional<StepResult> read_step(const ResultReader& file, const std::string& strategy);
+
+/// From the step, else from the summary; nullopt when neither has one, as before 1.13.0 where there is no step.
+std::optional<Throughput> read_throughput(const ResultReader& file, const std::string& strategy);
 
 /// What write_step was told; the strategy's time when it has no step.
 std::int64_t recorded_picoseconds(const ResultReader& file, const std::string& strategy);

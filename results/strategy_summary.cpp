@@ -34,6 +34,7 @@ void write_summary(const H5Id& strategy, const StrategyResult& result) {
   write_streams(strategy, result.streams);
   const auto group = h5_create_group(strategy, "summary");
   write_numbers(group, strategy_numbers(result));
+  if (result.throughput && !result.step) write_numbers(group, throughput_numbers(*result.throughput));
   if (!result.notes.empty()) h5_set_attribute(group, kNotes, fmt::format("{}", fmt::join(result.notes, "\n")));
   if (result.estimate) h5_set_attribute(group, kEstimateMethod, result.estimate->method);
   h5_set_attribute(group, "recorded_seed", result.recorded_seed);

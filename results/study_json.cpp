@@ -74,7 +74,16 @@ Json pipeline_json(const StepResult& step) {
           {"schedule_bubble", step.facts.pipeline->bubble_share}};
 }
 
-Json step_json(const std::optional<StepResult>& step) {
+Json throughput_json(const std::optional<Throughput>& throughput) {
+  if (!throughput) return nullptr;
+  return {{"of", name_of(throughput->of_step.item)},
+          {"of_step", throughput->of_step.count},
+          {"per_second", throughput->per_second},
+          {"per_second_per_gpu", throughput->per_second_per_gpu()}};
+}
+
+Json step_json(const StrategyResult& result) {
+  const std::optional<StepResult>& step = result.step;
   if (!step) return nullptr;
   Json classes = Json::array();
   for (const ClassTime& its : step->times.classes)
@@ -82,8 +91,9 @@ Json step_json(const std::optional<StepResult>& step) {
   Json exposed = Json::array();
   for (const ExposedTime& its : step->times.exposed_by)
     exposed.push_back({{"name", its.kind}, {"time_us", us(its.time)}, {"waiting_us", us(its.waiting)}});
-  return {{"tokens_per_second", step->tokens_per_second},
-          {"tokens_per_second_per_gpu", step->tokens_per_second_per_gpu()},
+  const std::optional<Throughput>& rate = result.throughput;
+  return {{"tokens_per_second", rate ? Json(rate->per_second) : Json()},
+          {"tokens_per_second_per_gpu", rate ? Json(rate->per_second_per_gpu()) : Json()},
           {"mfu", step->mfu},
           {"hfu", step->hfu},
           {"kernels_us", us(step->times.kernels)},
@@ -126,7 +136,8 @@ Json strategy_json(const StrategyResult& result) {
             {"kernel", side_json(result.kernel)},
             {"collective", side_json(result.collective)},
             {"loss_us", loss_json(result.loss)},
-            {"step", step_json(result.step)},
+            {"throughput", throughput_json(result.throughput)},
+            {"step", step_json(result)},
             {"classes", classes_json(result.classes)},
             {"clock", clock_json(result.clock)},
             {"kernel_alone_clock", clock_json(result.kernel_clock)},

@@ -130,6 +130,7 @@ StrategyResult read_strategy(const ResultReader& file, const std::string& name) 
   result.notes = notes(file, name);
   result.estimate = read_estimate(file, name);
   result.step = read_step(file, name);
+  result.throughput = read_throughput(file, name);
   result.classes = read_classes(file, name);
   return result;
 }

@@ -111,13 +111,21 @@ std::vector<SummaryNumber> memory_numbers(const StepFacts& facts) {
   return numbers;
 }
 
+std::string per_second_name(StepItem item) { return fmt::format("{}_per_second", name_of(item)); }
+
+std::vector<SummaryNumber> throughput_numbers(const Throughput& throughput) {
+  const StepItems& items = throughput.of_step;
+  const std::string rate = per_second_name(items.item);
+  return {{std::string(name_of(items.item)), "1", fmt::format("{} of a step, of all GPUs", name_of(items.item)),
+           std::int64_t{items.count}},
+          {rate, "1/s", "of all GPUs", throughput.per_second},
+          {rate + "_per_gpu", "1/s", "of one GPU", throughput.per_second_per_gpu()}};
+}
+
 std::vector<SummaryNumber> step_numbers(const StepResult& step) {
   const StepFacts& facts = step.facts;
   const StepBreakdown& times = step.times;
   Numbers numbers = {
-      {"tokens", "1", "tokens of a step, of all GPUs", std::int64_t{facts.tokens}},
-      {"tokens_per_second", "1/s", "of all GPUs", step.tokens_per_second},
-      {"tokens_per_second_per_gpu", "1/s", "of one GPU", step.tokens_per_second_per_gpu()},
       ratio_of("mfu", "model_flops over time and peak", step.mfu),
       ratio_of("hfu", "hardware_flops over time and peak", step.hfu),
       {"model_flops", "flop", "of one GPU: three times the products and attention of the forward pass",
@@ -162,6 +170,7 @@ std::vector<SummaryNumber> all_numbers(const StrategyResult& result) {
   Numbers numbers = strategy_numbers(result);
   for (const StreamTimes& stream : result.streams)
     append(numbers, side_numbers("stream." + stream.name, stream.times));
+  if (result.throughput) append(numbers, throughput_numbers(*result.throughput));
   if (result.step) {
     append(numbers, step_numbers(*result.step));
     append(numbers, exposed_numbers(result.step->times.exposed_by));

@@ -26,7 +26,12 @@ struct SummaryNumber {
 /// here.
 std::vector<SummaryNumber> strategy_numbers(const StrategyResult& result);
 
-/// Rates, the split of the time, and memory.
+/// Items of a step, and how many a second all GPUs and one of them take; named after the item.
+std::vector<SummaryNumber> throughput_numbers(const Throughput& throughput);
+/// "images_per_second"
+std::string per_second_name(StepItem item);
+
+/// The split of the time, flops and memory.
 std::vector<SummaryNumber> step_numbers(const StepResult& step);
 
 /// What is known of a training step before it runs: who takes a GPU's memory at its peak.

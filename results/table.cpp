@@ -11,6 +11,7 @@
 #include "results/step_cells.hpp"
 #include "results/study_cells.hpp"
 #include "results/text_table.hpp"
+#include "results/throughput_cells.hpp"
 
 namespace c3::inline results {
 namespace {
@@ -119,7 +120,8 @@ std::string format_out_of_memory(const OutOfMemory& verdict) {
 
 std::string format_study(const StudyResult& study) {
   std::string text = headline(study) + "\n\n" + format_cells(time_cells(study)) + format_step(study);
-  for (const StudyCells& cells : {stream_cells(study), rank_cells(study), loss_cells(study)})
+  for (const StudyCells& cells :
+       {throughput_cells(study), stream_cells(study), rank_cells(study), loss_cells(study)})
     if (!cells.rows.empty()) text += '\n' + format_cells(cells);
   const std::string notes = strategy_notes(study);
   if (!notes.empty()) text += '\n' + notes;

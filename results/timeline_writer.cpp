@@ -178,7 +178,7 @@ void TimelineWriter::finish(const StrategyResult& result, std::span<const Collec
   write_collectives(collectives);
   write_summary(strategy_, result);
   write_classes(strategy_, result.classes, file_.names());
-  if (result.step) write_step(strategy_, *result.step, last_date_, file_.names());
+  if (result.step) write_step(strategy_, result, last_date_, file_.names());
 }
 
 }  // namespace c3::results

@@ -6,6 +6,10 @@
 
 namespace c3::inline workloads {
 
+std::optional<StepItems> items_of(const Experiment& experiment) {
+  return experiment.step ? StepItems{StepItem::tokens, experiment.step->tokens} : experiment.items;
+}
+
 int usual_seeds(const Experiment& experiment) {
   return experiment.family || experiment.cluster.nodes > 1 ? 1 : 8;
 }

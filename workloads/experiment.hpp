@@ -18,6 +18,7 @@
 #include "workloads/program/program.hpp"
 #include "workloads/program/program_family.hpp"
 #include "workloads/program/step_facts.hpp"
+#include "workloads/program/step_items.hpp"
 
 namespace c3::inline workloads {
 
@@ -111,12 +112,17 @@ struct Experiment {
   Measure measure;
   SharedFamily family = {};                      ///< of a step: its author, who can write it at other sizes
   std::optional<StepFacts> step = std::nullopt;  ///< of a step: what is known before it is simulated
+  /// What a step without facts takes; absent where the program is not a step of a model. See items_of().
+  std::optional<StepItems> items = std::nullopt;
   /// Of a step: the program has few micro-batches, while family and facts are those of the whole
   /// (step_outline.hpp).
   bool is_outline = false;
 
   bool operator==(const Experiment&) const = default;
 };
+
+/// What a step of \p experiment takes: tokens where it has facts; absent where it is not a step of a model.
+std::optional<StepItems> items_of(const Experiment& experiment);
 
 /// Repetitions of \p experiment unless it says how many: 8, and 1 of a step with a family or of several nodes,
 /// whose runs take long and average over many kernels.

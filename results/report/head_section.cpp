@@ -34,12 +34,12 @@ std::string warnings(const ReportScope& scope) {
   const auto add = [&](const std::string& sentence) {
     text += "<p class=\"warning\">" + escaped(sentence) + "</p>\n";
   };
+  const std::string item = scope.compared_item();
   for (const auto& run : scope.runs) {
     if (!run.incomplete.empty()) add(run.file + ": " + run.incomplete);
     if (run.other_work.empty()) continue;
-    add(fmt::format(
-        "work differs: {} ({} / {}){}", run.other_work, scope.runs.front().label, run.label,
-        scope.is_per_token() ? "; ratios below are per token" : "; times below do not compare machines"));
+    add(fmt::format("work differs: {} ({} / {}){}", run.other_work, scope.runs.front().label, run.label,
+                    item.empty() ? "; times below do not compare machines" : "; ratios below are per " + item));
   }
   return text;
 }

@@ -42,14 +42,14 @@ std::string bar(const BusySplit& split, const StrategyResult& strategy, const Ti
          kPlotEnd;
 }
 
-/// Time over that of the same strategy in the first file; where the work differs, of a token.
+/// Time over that of the same strategy in the first file; where the work differs, of an item of it.
 std::string against_first(const ReportScope& scope, const ReportRun& run, const StrategyResult& strategy) {
   if (&run == &scope.runs.front()) return "";
   const auto first = scope.runs.front().index_of(strategy.name);
   if (!first) return "";
   const StrategyResult& reference = scope.runs.front().study.strategies[*first];
-  if (scope.is_per_token())
-    return fmt::format("{:.2f}", reference.step->tokens_per_second / strategy.step->tokens_per_second);
+  if (!scope.compared_item().empty())
+    return fmt::format("{:.2f}", reference.throughput->per_second / strategy.throughput->per_second);
   return fmt::format("{:.2f}", strategy.time / reference.time);
 }
 
@@ -74,6 +74,7 @@ std::string cells_of(const ReportScope& scope, const ReportRun& run, std::size_t
 
 std::string header(const ReportScope& scope) {
   const auto& unit = scope.axis.unit.name;
+  const std::string item = scope.compared_item();
   std::string cells = R"(<th scope="col">strategy</th>)";
   if (scope.compares()) cells += R"(<th scope="col" class="system">system</th>)";
   cells +=
@@ -83,7 +84,7 @@ std::string header(const ReportScope& scope) {
     cells += fmt::format(R"(<th scope="col">{}</th>)", name);
   if (scope.compares())
     cells += fmt::format(R"(<th scope="col">× {}{}</th>)", escaped(scope.runs.front().label),
-                         scope.is_per_token() ? " per token" : "");
+                         item.empty() ? "" : " per " + item);
   return "<tr>" + cells + "</tr>";
 }
 

@@ -1,6 +1,8 @@
 #include "results/report/page.hpp"
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -54,11 +56,15 @@ std::string default_title(std::span<const ReportRun> runs) {
 
 }  // namespace
 
-bool ReportScope::is_per_token() const {
-  const auto is_step = [](const StrategyResult& strategy) { return strategy.step.has_value(); };
-  return std::ranges::any_of(runs, [](const ReportRun& run) { return !run.other_work.empty(); }) &&
-         std::ranges::all_of(
-             runs, [&](const ReportRun& run) { return std::ranges::all_of(run.study.strategies, is_step); });
+std::string ReportScope::compared_item() const {
+  if (std::ranges::all_of(runs, [](const ReportRun& run) { return run.other_work.empty(); })) return "";
+  std::set<std::string_view> items;
+  for (const ReportRun& run : runs)
+    for (const StrategyResult& its : run.study.strategies)
+      items.insert(its.throughput ? name_of(its.throughput->of_step.item) : "");
+  if (items.size() != 1 || items.begin()->empty()) return "";
+  const std::string_view item = *items.begin();
+  return std::string(item.substr(0, item.size() - 1));  // without its "s"
 }
 
 std::string report_page(std::span<const ReportRun> runs, const std::string& title) {

@@ -32,8 +32,9 @@ struct ReportScope {
   TimeAxis timelines;                   ///< of what is drawn, which of a training step may be a part
 
   bool compares() const { return runs.size() > 1; }
-  /// Whether runs are compared by time per token: all are training steps, and not all do the same work.
-  bool is_per_token() const;
+  /// "token", "image": by the time per which runs are compared, as all are steps of them and not all do the
+  /// same work; empty where they are compared by time.
+  std::string compared_item() const;
 };
 
 std::string head_section(const ReportScope& scope, const std::string& title);

@@ -4,6 +4,7 @@
 #include "results/report/sections.hpp"
 #include "results/step_cells.hpp"
 #include "results/study_cells.hpp"
+#include "results/throughput_cells.hpp"
 
 namespace c3::inline results {
 namespace {
@@ -30,7 +31,8 @@ std::string table_section(const ReportScope& scope) {
   for (const auto& run : scope.runs) {
     if (scope.compares()) tables += "<h3>" + escaped(run.label) + "</h3>\n";
     tables += table_of(time_cells(run.study));
-    for (const StudyCells& cells : {stream_cells(run.study), rank_cells(run.study)}) {
+    for (const StudyCells& cells :
+         {throughput_cells(run.study), stream_cells(run.study), rank_cells(run.study)}) {
       if (!cells.rows.empty()) tables += table_of(cells);
     }
   }

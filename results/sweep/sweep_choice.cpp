@@ -5,6 +5,8 @@
 #include <map>
 #include <set>
 
+#include "results/summary_numbers.hpp"
+
 namespace c3::inline results {
 namespace {
 
@@ -34,7 +36,8 @@ bool has_values(const SweepGrid& grid, const std::string& metric, std::size_t le
 }
 
 std::string choose_y(const SweepGrid& grid) {
-  if (has_values(grid, "tokens_per_second", 2)) return "tokens_per_second";
+  for (const StepItem item : kStepItems)
+    if (has_values(grid, per_second_name(item), 2)) return per_second_name(item);
   // Over a slower machine's serial time a speedup is easily larger: it compares no machines.
   const bool compares_machines = std::ranges::any_of(grid.axes(), &SweptKey::is_machine);
   return !compares_machines && has_values(grid, "speedup", 2) ? "speedup" : "time";
@@ -65,11 +68,12 @@ std::optional<std::pair<std::size_t, std::size_t>> choose_heat(const SweepGrid& 
 }
 
 std::vector<std::string> choose_pareto(const SweepGrid& grid) {
-  constexpr std::array<std::array<const char*, 2>, 4> kPairs{{{"memory_peak", "tokens_per_second"},
-                                                              {"kernel_together", "collective_together"},
-                                                              {"memory_peak", "time"},
-                                                              {"exposed", "time"}}};
-  for (const auto& [x, y] : kPairs)
+  const std::string tokens = per_second_name(StepItem::tokens);  // other steps have no peak of memory
+  const std::array<std::array<std::string, 2>, 4> pairs{{{"memory_peak", tokens},
+                                                         {"kernel_together", "collective_together"},
+                                                         {"memory_peak", "time"},
+                                                         {"exposed", "time"}}};
+  for (const auto& [x, y] : pairs)
     if (has_values(grid, x, 2) && has_values(grid, y, 2)) return {x, y};
   return {};
 }

@@ -33,10 +33,10 @@ struct SweepChoice {
   bool has_lines(const SweepGrid& grid) const;
 };
 
-/// y: tokens a second of a step, else the speedup, else the time; the time where the machine is swept. x: the
-/// key with the most numbers, else with the most texts. Series: strategies, else the choice with the most
-/// values, else the key. Heat map: x and the key with the most values besides. Front: memory against tokens a
-/// second, else kernels against collectives. For each: the keys that are given.
+/// y: tokens, images, samples or sequences a second of a step, else the speedup, else the time; the time where
+/// the machine is swept. x: the key with the most numbers, else with the most texts. Series: strategies, else
+/// the choice with the most values, else the key. Heat map: x and the key with the most values besides. Front:
+/// memory against tokens a second, else kernels against collectives. For each: the keys that are given.
 SweepChoice choose(const SweepGrid& grid, const SweepWishes& wishes);
 
 /// A plot of several: combinations of values of some axes.

@@ -4,6 +4,8 @@ import json
 import re
 import unittest
 
+import h5py
+
 from command import SOURCE, ScratchTest, c3sim
 
 EXPERIMENTS = SOURCE / "configs/experiments/images"
@@ -33,6 +35,48 @@ class ImageNetwork(ScratchTest):
                 note, step = self.run_step("resnet50_mi250x", f"image_network.use={network}")
                 self.assertIn(f"{network} has {parameters} parameters", note)
                 self.assertGreater(step["collective"]["alone_us"], 0)
+
+    def test_images_a_second_are_those_of_all_ranks_over_the_time_wherever_they_are_said(self):
+        (self.folder / "step.toml").write_text(STEP)
+        done = c3sim("run", self.folder / "step.toml", "--json", "-o", self.folder / "step.h5")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        step = json.loads(done.stdout)["strategies"][0]
+        images = 4 * 8  # four GPUs with a batch of eight
+        said = step["throughput"]
+        self.assertEqual((said["of"], said["of_step"]), ("images", images))
+        self.assertAlmostEqual(said["per_second"] * step["time_us"] / 1e6, images, places=9)
+        self.assertAlmostEqual(said["per_second_per_gpu"], said["per_second"] / 4, places=6)
+        with h5py.File(self.folder / "step.h5") as file:
+            summary = file["strategies/step/summary"]
+            self.assertEqual(summary["images"][0], images)
+            self.assertAlmostEqual(summary["images_per_second"][0], said["per_second"], places=6)
+            self.assertAlmostEqual(summary["images_per_second_per_gpu"][0], said["per_second_per_gpu"], places=6)
+        table = c3sim("run", self.folder / "step.toml", "-o", self.folder / "again.h5").stdout
+        self.assertRegex(table, rf"\nstrategy +images/s +per GPU\n-+\nstep +{said['per_second']:.0f} +{said['per_second_per_gpu']:.0f}\n"
+                                r"32 images a step of 4 GPUs\n")
+
+    def test_steps_of_unlike_batches_are_compared_by_image(self):
+        rates = []
+        (self.folder / "step.toml").write_text(STEP)
+        for batch in (8, 64):
+            done = c3sim("run", self.folder / "step.toml", "--json", "--set", f"image_network.batch={batch}", "-o",
+                         self.folder / f"{batch}.h5")
+            rates.append(json.loads(done.stdout)["strategies"][0]["throughput"]["per_second"])
+        done = c3sim("report", "8.h5", "64.h5", "-o", "both.html", folder=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        page = (self.folder / "both.html").read_text()
+        self.assertIn("ratios below are per image", page)
+        self.assertIn(f">{rates[0] / rates[1]:.2f}<", page)
+
+    def test_a_sweep_of_batches_has_images_a_second_and_draws_them(self):
+        (self.folder / "step.toml").write_text(STEP + '[sweep.product]\n"image_network.batch" = [8, 64]\n')
+        self.assertEqual(c3sim("sweep", self.folder / "step.toml", "-q", "-o", self.folder / "swept").returncode, 0)
+        self.assertEqual(c3sim("merge", "-q", self.folder / "swept", "-o", self.folder / "swept.h5").returncode, 0)
+        with h5py.File(self.folder / "swept.h5") as file:
+            rates = file["points/step.images_per_second"][:]
+        self.assertLess(rates[0], rates[1])
+        self.assertEqual(c3sim("report", "-q", self.folder / "swept.h5", "-o", self.folder / "page.html").returncode, 0)
+        self.assertIn("images_per_second", (self.folder / "page.html").read_text())
 
     def test_inference_takes_less_than_half_of_a_step_and_sums_nothing(self):
         _, step = self.run_step("resnet50_mi250x")

@@ -54,6 +54,10 @@ class Recommendation(ScratchTest):
     def test_every_rank_exchanges_indices_sums_and_gradients(self):
         short, long = self.run_step(), self.run_step("recommendation.table.0.lookups=200")
         self.assertGreater(long["time_us"], 1.5 * short["time_us"])
+        said = short["throughput"]
+        self.assertEqual((said["of"], said["of_step"]), ("samples", 2048))  # of all eight ranks
+        self.assertAlmostEqual(said["per_second"], 2048 / short["time_us"] * 1e6, places=3)
+        self.assertAlmostEqual(said["per_second_per_gpu"], said["per_second"] / 8, places=3)
         with h5py.File(self.folder / "step.h5") as file:
             names = [name.decode() for name in file["names"][:]]
         for name in ("indices.exchange", "sums.exchange", "gradients.exchange", "rows.reduce_scatter", "gradients.top"):

@@ -68,6 +68,9 @@ class Recurrent(ScratchTest):
     def test_a_longer_sequence_takes_longer_and_gradients_are_summed_once(self):
         short, long = self.run_step("recurrent.sequence=20"), self.run_step("recurrent.sequence=80")
         self.assertGreater(long["time_us"], 2 * short["time_us"])
+        said = short["throughput"]
+        self.assertEqual((said["of"], said["of_step"]), ("sequences", 8 * 8))  # a batch of 8 on each of 8 GPUs
+        self.assertAlmostEqual(said["per_second"], 64 / short["time_us"] * 1e6, places=3)
         with h5py.File(self.folder / "step.h5") as file:
             self.assertEqual(file["strategies/step/collectives/bytes"][:].tolist(), [2 * PARAMETERS])
 

@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 
 #include "base/json.hpp"
 #include "results/picoseconds.hpp"
@@ -11,7 +13,9 @@
 #include "results/step_tables.hpp"
 #include "results/study_json.hpp"
 #include "results/study_reader.hpp"
+#include "results/summary_numbers.hpp"
 #include "results/table.hpp"
+#include "results/throughput_cells.hpp"
 #include "results/timeline_writer.hpp"
 #include "tests/support/near.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -60,10 +64,8 @@ StepResult step() {
                                 {"norm", 80.0_ms, 6.5},
                                 {"embedding", 1.0_us, 1},
                                 {"all_gather", 0.4_s, 4}}},
-          .tokens_per_second = 131072,
           .mfu = 0.404,
-          .hfu = 0.505,
-          .gpus = 8};
+          .hfu = 0.505};
 }
 
 StrategyResult strategy(const std::string& name, std::optional<StepResult> step_of = step()) {
@@ -72,6 +74,7 @@ StrategyResult strategy(const std::string& name, std::optional<StepResult> step_
   result.time = 1.0_s;
   result.notes = {"steady state from 7 of 32 layers", "a second note"};
   result.step = std::move(step_of);
+  if (result.step) result.throughput = {{StepItem::tokens, result.step->facts.tokens}, 131072, 8};
   return result;
 }
 
@@ -182,6 +185,37 @@ TEST_CASE("a study without a training step has no table of one, and null in the 
   CHECK(Json::parse(study_json(none, "hand.h5"))["strategies"].elements()[0]["step"].is_null());
 }
 
+/// 1024 images in 1 s on 8 GPUs, of a step of which no more is known.
+StrategyResult of_images(const std::string& name) {
+  StrategyResult result = strategy(name, std::nullopt);
+  result.throughput = Throughput{{StepItem::images, 1024}, 1024, 8};
+  return result;
+}
+
+TEST_CASE("steps without facts have a table, JSON and columns of what they take a second, named after it") {
+  const StudyResult images = study({of_images("a"), strategy("b", std::nullopt)});
+  const std::string table = format_study(images);
+  CHECK(table.find("strategy  images/s  per GPU\n") != std::string::npos);
+  CHECK(line_of(table.substr(table.find("images/s")), "a ") == "a             1024      128");
+  CHECK(table.find("1024 images a step of 8 GPUs\n") != std::string::npos);
+  const auto json = Json::parse(study_json(images, "hand.h5"))["strategies"];
+  CHECK(json.elements()[0]["throughput"]["of"] == "images");
+  CHECK(json.elements()[0]["throughput"]["of_step"] == 1024);
+  CHECK(json.elements()[0]["throughput"]["per_second"] == 1024);
+  CHECK(json.elements()[0]["throughput"]["per_second_per_gpu"] == 128);
+  CHECK(json.elements()[1]["throughput"].is_null());
+  std::vector<std::string> names;
+  std::ranges::transform(all_numbers(of_images("a")), std::back_inserter(names), &SummaryNumber::name);
+  CHECK(std::ranges::find(names, "images_per_second") != names.end());
+  CHECK(std::ranges::find(names, "images_per_second_per_gpu") != names.end());
+}
+
+TEST_CASE("below 1000 a second there are four digits") {
+  CHECK(throughput_texts(Throughput{{StepItem::sequences, 8}, 1234.5, 500}) ==
+        std::array<std::string, 2>{"1234", "2.469"});
+  CHECK(throughput_texts(std::nullopt) == std::array<std::string, 2>{"-", "-"});
+}
+
 TEST_CASE("the JSON of a step has its rates, times, classes and memory") {
   const auto json =
       Json::parse(study_json(study({strategy("a")}), "hand.h5"))["strategies"].elements()[0]["step"];
@@ -230,13 +264,15 @@ ResultReader written(const TemporaryFolder& folder, const StudyResult& study) {
 
 TEST_CASE("a step read back from its file is the one that was written, notes too") {
   const TemporaryFolder folder;
-  StudyResult before = study({strategy("a"), strategy("b", std::nullopt), strategy("c")});
+  StudyResult before = study({strategy("a"), strategy("b", std::nullopt), of_images("images"), strategy("c")});
   before.strategies.back().step->is_shortened = true;
   const StudyResult after = read_study(written(folder, before));
   CHECK(after.strategies.at(0).step == before.strategies.at(0).step);
   CHECK(after.strategies.at(0).notes == before.strategies.at(0).notes);
   CHECK_FALSE(after.strategies.at(1).step.has_value());
-  CHECK(after.strategies.at(2).step == before.strategies.at(2).step);
+  CHECK(after.strategies.at(3).step == before.strategies.at(3).step);
+  for (std::size_t i = 0; i < 4; ++i)
+    CHECK(after.strategies.at(i).throughput == before.strategies.at(i).throughput);
   CHECK(format_study(after) == format_study(before));
 }
 

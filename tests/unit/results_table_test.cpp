@@ -176,9 +176,9 @@ TEST_CASE("the JSON of a study has the documented fields in their order, and nul
     keys.push_back(key);
   CHECK(keys == std::vector<std::string>{"strategy", "time_us", "time_p5_us", "time_p95_us", "lower_bound_us",
                                          "speedup", "ideal_speedup", "share_of_ideal", "kernel", "collective",
-                                         "loss_us", "step", "classes", "clock", "kernel_alone_clock", "flows",
-                                         "estimate"});
-  for (const auto* absent : {"share_of_ideal", "kernel", "collective", "loss_us", "step"})
+                                         "loss_us", "throughput", "step", "classes", "clock",
+                                         "kernel_alone_clock", "flows", "estimate"});
+  for (const auto* absent : {"share_of_ideal", "kernel", "collective", "loss_us", "throughput", "step"})
     CHECK(first[absent].is_null());
   const auto& second = json["strategies"].elements()[1];
   CHECK(second["time_us"].number() == doctest::Approx(312500).epsilon(1e-12));

@@ -315,6 +315,10 @@ class Study {
     result.flows = middle.run.flows;
     result.estimate = middle.run.estimate;
     if (experiment.step) result.step = step_result(experiment, middle);
+    if (const std::optional<StepItems> items = items_of(experiment))
+      result.throughput = {.of_step = *items,
+                           .per_second = static_cast<double>(items->count) / result.time.value,
+                           .gpus = experiment.cluster.ranks()};
     result.lower_bound = bounds_.of(strategy, middle.draw);
     for (const Sample& sample : samples)
       bounds_.check(strategy, sample.draw, sample.time());
@@ -351,10 +355,8 @@ class Study {
         .facts = facts,
         .is_shortened = sample.run.is_shortened,
         .times = sample.run.classes.front().times,
-        .tokens_per_second = static_cast<double>(facts.tokens) / sample.time().value,
         .mfu = facts.model_flops / facts.peak / sample.time(),
         .hfu = facts.hardware_flops / facts.peak / sample.time(),
-        .gpus = experiment.cluster.ranks(),
         .bubble = facts.pipeline ? std::optional(average_breakdown(sample.run.classes).bubble) : std::nullopt};
   }
 

@@ -32,19 +32,26 @@ struct StreamTimes {
   SideTimes times;
 };
 
+/// How fast a strategy goes through what its steps take.
+struct Throughput {
+  StepItems of_step;
+  double per_second = 0;  ///< items of all GPUs
+  int gpus = 1;
+
+  double per_second_per_gpu() const { return per_second / gpus; }
+  bool operator==(const Throughput&) const = default;
+};
+
 /// A training step under one strategy.
 struct StepResult {
   StepFacts facts;
-  bool is_shortened = false;     ///< its time follows from steps of fewer layers or micro-batches, of which the
-                                 ///< largest is the timeline's
-  StepBreakdown times;           ///< of rank 0, of the median's run
-  double tokens_per_second = 0;  ///< of all GPUs
-  double mfu = 0;                ///< model flops / (time x peak)
-  double hfu = 0;                ///< the same of all flops, recomputed ones too
-  int gpus = 1;
+  bool is_shortened = false;  ///< its time follows from steps of fewer layers or micro-batches, of which the
+                              ///< largest is the timeline's
+  StepBreakdown times;        ///< of rank 0, of the median's run
+  double mfu = 0;             ///< model flops / (time x peak)
+  double hfu = 0;             ///< the same of all flops, recomputed ones too
   std::optional<Seconds> bubble = std::nullopt;  ///< of a pipeline: StepBreakdown::bubble, averaged over GPUs
 
-  double tokens_per_second_per_gpu() const { return tokens_per_second / gpus; }
   bool operator==(const StepResult&) const = default;
 };
 
@@ -80,13 +87,14 @@ struct StrategyResult {
   std::optional<int> best_cus;       ///< the chosen value of a swept partition
   std::vector<int> cus;              ///< CUs reserved for each stream in these runs; 0 = none
   std::uint64_t recorded_seed = 0;   ///< the run whose time is the median; its timeline is recorded
-  std::vector<PowerState> recorded_power = {};      ///< where the governors of its GPUs stood when it began
-  std::optional<std::uint64_t> recorded_draw;       ///< likewise; absent when nothing is drawn
-  std::vector<std::string> notes = {};              ///< what a user should know of how it ran
-  std::optional<StepResult> step = std::nullopt;    ///< of a training step
-  std::vector<SimulatedClass> classes = {};         ///< of ranks, of the median's run
-  std::uint64_t flows = 0;                          ///< completed in that run
-  std::optional<Estimate> estimate = std::nullopt;  ///< of `time`, where it is one
+  std::vector<PowerState> recorded_power = {};          ///< where the governors of its GPUs stood when it began
+  std::optional<std::uint64_t> recorded_draw;           ///< likewise; absent when nothing is drawn
+  std::vector<std::string> notes = {};                  ///< what a user should know of how it ran
+  std::optional<StepResult> step = std::nullopt;        ///< of a training step
+  std::optional<Throughput> throughput = std::nullopt;  ///< of a step of any model
+  std::vector<SimulatedClass> classes = {};             ///< of ranks, of the median's run
+  std::uint64_t flows = 0;                              ///< completed in that run
+  std::optional<Estimate> estimate = std::nullopt;      ///< of `time`, where it is one
 };
 
 /// Choices that move results and that hardware documents nowhere: printed with every result.

@@ -2,17 +2,25 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "results/report/html.hpp"
 #include "results/report/sweep/sweep_sections.hpp"
+#include "results/summary_numbers.hpp"
 #include "results/sweep/sweep_metric.hpp"
 
 namespace c3::inline results {
 namespace {
 
 constexpr std::size_t kBestFew = 8, kMostCombinations = 24;
-constexpr std::array kJudged{"time", "speedup", "share_of_ideal", "tokens_per_second",
-                             "mfu",  "exposed", "memory_peak"};
+
+/// Judged wherever a sweep has them.
+std::vector<std::string> judged() {
+  std::vector<std::string> names{"time", "speedup", "share_of_ideal"};
+  std::ranges::transform(kStepItems, std::back_inserter(names), per_second_name);
+  std::ranges::copy(std::array{"mfu", "exposed", "memory_peak"}, std::back_inserter(names));
+  return names;
+}
 
 std::vector<const SweepCase*> all_cases(const SweepGrid& grid) {
   std::vector<const SweepCase*> cases;
@@ -30,7 +38,7 @@ struct Shown {
 /// The metric drawn, and those that are judged wherever a sweep has them.
 std::vector<Shown> metrics_here(const SweepScope& scope) {
   std::vector<Shown> metrics{{scope.choice.y, metric_scale(scope.grid, scope.choice.y)}};
-  for (const char* metric : kJudged) {
+  for (const std::string& metric : judged()) {
     if (metric != scope.choice.y && !values_of(scope.grid, metric).empty())
       metrics.push_back({metric, metric_scale(scope.grid, metric)});
   }
