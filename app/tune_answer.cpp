@@ -50,15 +50,20 @@ bool beats(const TunedCandidate& a, const TunedCandidate& b) {
 }  // namespace
 
 std::optional<Joules> energy_of(const TunedCandidate& candidate) {
-  const std::optional<double> power = number_of(candidate, "power");
-  if (!power) return std::nullopt;
-  return candidate.what.facts.size.gpus * (Watts{*power} * candidate.time);
+  return candidate.takes.energy > Joules{} ? std::optional(candidate.takes.energy) : std::nullopt;
 }
 
 std::optional<double> usd_of(const TunedCandidate& candidate) {
   const CandidateSize& size = candidate.what.facts.size;
-  return size.usd_per_gpu_hour > 0.0 ? std::optional(usd_of(candidate.time, size)) : std::nullopt;
+  return size.usd_per_gpu_hour > 0.0 ? std::optional(usd_of(candidate.takes.time, size)) : std::nullopt;
 }
+
+double bound_over_cost(Objective objective, const TunedCandidate& candidate) {
+  const CandidateFacts& facts = candidate.what.facts;
+  return cost_of(objective, facts.bound, facts.size) / candidate.cost;
+}
+
+std::string_view bounded_word(Objective objective) { return needs_power(objective) ? "energy" : "time"; }
 
 std::vector<std::size_t> front_of(const std::vector<TunedCandidate>& ranking) {
   std::vector<std::size_t> front;

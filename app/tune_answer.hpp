@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/tuning.hpp"
@@ -18,11 +19,16 @@ struct ComparedNumber {
   double best = 0.0, other = 0.0;
 };
 
-/// Energy of all GPUs, by the board that is slowed most; absent where its power is not known.
+/// Energy of all boards in its run or step; absent where the power of its GPU is not known.
 std::optional<Joules> energy_of(const TunedCandidate& candidate);
 
 /// What its run or step costs, in USD; absent where the price of its node is not known.
 std::optional<double> usd_of(const TunedCandidate& candidate);
+
+/// What its bound leaves of its cost.
+double bound_over_cost(Objective objective, const TunedCandidate& candidate);
+/// "time" or "energy": of which bounds are, by \p objective.
+std::string_view bounded_word(Objective objective);
 
 /// Positions in \p ranking of those that no other one beats in cost, memory, energy and money together, the
 /// best first.

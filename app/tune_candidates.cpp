@@ -52,6 +52,9 @@ void read_presets(const Sweep& space) {
   }
 }
 
+Json numbers_of(const Expense& expense) { return {{"s", expense.time.value}, {"j", expense.energy.value}}; }
+Expense expense_in(const Json& json) { return {Seconds{json["s"].number()}, Joules{json["j"].number()}}; }
+
 std::string text_of(const std::vector<TuneCandidate>& candidates) {
   Json rows = Json::array();
   for (const TuneCandidate& its : candidates)
@@ -64,8 +67,8 @@ std::string text_of(const std::vector<TuneCandidate>& candidates) {
                     {"usd_per_gpu_hour", its.facts.size.usd_per_gpu_hour},
                     {"needed", its.facts.needed.value},
                     {"fits", its.facts.fits},
-                    {"bound", its.facts.bound.value},
-                    {"estimate", its.facts.estimate.value},
+                    {"bound", numbers_of(its.facts.bound)},
+                    {"estimate", numbers_of(its.facts.estimate)},
                     {"is_rough", its.is_rough}});
   return rows.dump();
 }
@@ -82,8 +85,8 @@ std::vector<TuneCandidate> candidates_in(const std::string& text) {
                                              .usd_per_gpu_hour = row["usd_per_gpu_hour"].number()},
                                     .needed = Bytes{row["needed"].number()},
                                     .fits = row["fits"] == Json(true),
-                                    .bound = Seconds{row["bound"].number()},
-                                    .estimate = Seconds{row["estimate"].number()}},
+                                    .bound = expense_in(row["bound"]),
+                                    .estimate = expense_in(row["estimate"])},
                           .is_rough = row["is_rough"] == Json(true)});
   return candidates;
 }

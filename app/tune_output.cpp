@@ -68,14 +68,16 @@ std::string ranking_table(const Tuning& tuning, std::size_t shown) {
     std::ranges::move(tuning.plan.sweep.texts(tuning.plan.sweep.points()[its.what.point]),
                       std::back_inserter(row));
     row.push_back(its.strategy);
-    row.push_back(fmt::format("{:.3f}", its.time.value * 1e3));
-    row.push_back(fmt::format("{:.1f}%", 100.0 * (its.what.facts.bound / its.time)));
+    row.push_back(fmt::format("{:.3f}", its.takes.time.value * 1e3));
+    row.push_back(fmt::format("{:.1f}%", 100.0 * bound_over_cost(objective, its)));
     if (objective != Objective::time) row.push_back(objective_text(objective, its.cost));
     row.push_back(std::to_string(its.what.facts.size.gpus));
     row.push_back(gigabytes(its.what.facts.needed));
     table.add(std::move(row));
   }
-  return table.text() + "bound: of the time, found without a simulation; GB: needed of the fullest GPU\n";
+  return table.text() +
+         fmt::format("bound: of the {}, found without a simulation; GB: needed of the fullest GPU\n",
+                     bounded_word(objective));
 }
 
 /// How far the best may be from the least.
@@ -118,7 +120,7 @@ std::string front_text(const Tuning& tuning, std::size_t shown) {
     const TunedCandidate& its = tuning.ranking[front[i]];
     const std::optional<Joules> energy = energy_of(its);
     table.add({std::to_string(front[i] + 1),
-               objective == Objective::time ? fmt::format("{:.3f}", its.time.value * 1e3)
+               objective == Objective::time ? fmt::format("{:.3f}", its.takes.time.value * 1e3)
                                             : objective_text(objective, its.cost),
                gigabytes(its.what.facts.needed),
                energy ? fmt::format("{:.1f}", energy->value / 1e3) : kAbsentCell, price_text(its)});
@@ -184,8 +186,8 @@ Json candidate_json(const Tuning& tuning, const TunedCandidate& its) {
           {"sets", Json(sets_of(tuning, its))},
           {"command", plan.manifest.commands[its.what.point]},
           {"strategy", its.strategy},
-          {"time_us", its.time / 1.0_us},
-          {"bound_us", its.what.facts.bound / 1.0_us},
+          {"time_us", its.takes.time / 1.0_us},
+          {"bound_us", its.what.facts.bound.time / 1.0_us},
           {"value", value_of(tuning.goal.objective, its.cost)},
           {"gpus", its.what.facts.size.gpus},
           {"tokens", its.what.facts.size.tokens > 0 ? Json(its.what.facts.size.tokens) : Json()},

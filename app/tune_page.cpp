@@ -27,7 +27,7 @@ struct FrontAxis {
 
 FrontAxis objective_axis(Objective objective) {
   if (objective == Objective::time)
-    return {"time [ms]", [](const TunedCandidate& its) { return std::optional(its.time.value * 1e3); }};
+    return {"time [ms]", [](const TunedCandidate& its) { return std::optional(its.takes.time.value * 1e3); }};
   return {std::string(unit_of(objective)),
           [objective](const TunedCandidate& its) { return std::optional(value_of(objective, its.cost)); }};
 }
@@ -112,8 +112,8 @@ std::string ranking_section(const Tuning& tuning) {
     for (const std::string& level : tuning.plan.sweep.texts(tuning.plan.sweep.points()[its.what.point]))
       row.push_back(escaped(level));
     row.push_back(escaped(its.strategy));
-    row.push_back(fmt::format("{:.3f}", its.time.value * 1e3));
-    row.push_back(fmt::format("{:.1f}%", 100.0 * (its.what.facts.bound / its.time)));
+    row.push_back(fmt::format("{:.3f}", its.takes.time.value * 1e3));
+    row.push_back(fmt::format("{:.1f}%", 100.0 * bound_over_cost(tuning.goal.objective, its)));
     if (tuning.goal.objective != Objective::time) row.push_back(text(cost.value(its)));
     row.push_back(text(memory.value(its)));
     row.push_back(text(energy.value(its)));
@@ -121,8 +121,10 @@ std::string ranking_section(const Tuning& tuning) {
   }
   return "<section id=\"ranking\">\n<h2>The best that were simulated</h2>\n" +
          table_html("times", header, rows) +
-         "<p class=\"note\">Bound: of the time, found without a simulation; memory: needed of the fullest "
-         "GPU.</p>\n</section>\n";
+         fmt::format(
+             "<p class=\"note\">Bound: of the {}, found without a simulation; memory: needed of the fullest "
+             "GPU.</p>\n</section>\n",
+             bounded_word(tuning.goal.objective));
 }
 
 std::string comparison_section(const Tuning& tuning) {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <iterator>
+#include <map>
 #include <thread>
 #include <utility>
 
@@ -21,15 +22,14 @@
 namespace c3::inline app {
 namespace {
 
-/// The time of the fastest strategy in \p result; absent where it has none.
-std::optional<std::pair<std::string, Seconds>> fastest(const PointResult& result) {
-  std::optional<std::pair<std::string, Seconds>> best;
+/// What each strategy in \p result takes, by its name.
+std::map<std::string, Expense> expenses_of(const PointResult& result) {
+  std::map<std::string, Expense> expenses;
   for (const PointNumber& its : result.numbers) {
-    if (its.name != "time") continue;
-    const Seconds time = its.value * 1.0_us;
-    if (!best || time < best->second) best = std::pair(its.strategy, time);
+    if (its.name == "time") expenses[its.strategy].time = its.value * 1.0_us;
+    if (its.name == "energy") expenses[its.strategy].energy = Joules{its.value};
   }
-  return result.status == PointStatus::ok ? best : std::nullopt;
+  return expenses;
 }
 
 /// Numbers of one strategy.
@@ -38,6 +38,19 @@ std::vector<PointNumber> numbers_of(const PointResult& result, const std::string
   std::ranges::copy_if(result.numbers, std::back_inserter(numbers),
                        [&](const PointNumber& its) { return its.strategy == strategy; });
   return numbers;
+}
+
+/// \p what under its best strategy in \p result; absent where none has run.
+std::optional<TunedCandidate> best_of(const PointResult& result, const TuneCandidate& what,
+                                      Objective objective) {
+  if (result.status != PointStatus::ok) return std::nullopt;
+  std::optional<TunedCandidate> best;
+  for (const auto& [strategy, takes] : expenses_of(result)) {
+    const double cost = cost_of(objective, takes, what.facts.size);
+    if (!best || cost < best->cost) best = TunedCandidate{what, strategy, takes, cost, {}};
+  }
+  if (best) best->numbers = numbers_of(result, best->strategy);
+  return best;
 }
 
 /// How to start the best candidate, where it is a training step.
@@ -92,10 +105,9 @@ class SearchedPoints final : public PointSource {
 
   void tell(std::size_t candidate, const PointResult& result) {
     const TuneCandidate& what = candidates_[candidate];
-    if (const auto best = fastest(result)) {
-      const double cost = cost_of(tuning_.goal.objective, best->second, what.facts.size);
-      found_[candidate] =
-          TunedCandidate{what, best->first, best->second, cost, numbers_of(result, best->first)};
+    if (auto best = best_of(result, what, tuning_.goal.objective)) {
+      const double cost = best->cost;
+      found_[candidate] = std::move(*best);
       ++tuning_.counts.simulated;
       return search_.tell(candidate, cost);
     }
@@ -146,14 +158,19 @@ void check_objective(const TuneGoal& goal, const std::vector<TuneCandidate>& can
   const bool has_tokens =
       std::ranges::all_of(candidates, [](const TuneCandidate& its) { return its.facts.size.tokens > 0; });
   if (needs_tokens(goal.objective) && !has_tokens)
-    fail(needs_price(goal.objective) ? "requires a training step; without one use 'usd'"
-                                     : "requires a training step; without one use 'time'");
+    fail(fmt::format("requires a training step; without one use '{}'", name_of(of_a_run(goal.objective))));
   const bool has_price = std::ranges::all_of(
       candidates, [](const TuneCandidate& its) { return its.facts.size.usd_per_gpu_hour > 0.0; });
   if (needs_price(goal.objective) && !has_price)
     fail(
         "requires the price of every node, which a preset lacks; set node.usd_per_gpu_hour, as in "
         "--set node.usd_per_gpu_hour=3");
+  const bool has_power = std::ranges::all_of(
+      candidates, [](const TuneCandidate& its) { return its.facts.bound.energy > Joules{}; });
+  if (needs_power(goal.objective) && !has_power)
+    fail(
+        "requires the power of every GPU, which a preset lacks; set gpu.power_board, gpu.power_idle and "
+        "gpu.flop_pj");
 }
 
 SearchedCandidates searched(const Tuning& tuning, const std::vector<TuneCandidate>& candidates) {

@@ -28,8 +28,8 @@ struct TuneRequest {
 /// A candidate that was simulated.
 struct TunedCandidate {
   TuneCandidate what;
-  std::string strategy;                   ///< its fastest
-  Seconds time;                           ///< under that, median over seeds and draws
+  std::string strategy;                   ///< its best by the objective
+  Expense takes;                          ///< under that, in the run of median time over seeds and draws
   double cost = 0.0;                      ///< by the objective
   std::vector<PointNumber> numbers = {};  ///< of its run under that strategy
 };

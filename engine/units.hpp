@@ -62,7 +62,14 @@ struct Joules {
   double value = 0.0;
 
   friend constexpr auto operator<=>(const Joules&, const Joules&) = default;
+  friend constexpr Joules operator+(Joules a, Joules b) { return {a.value + b.value}; }
+  friend constexpr Joules operator-(Joules a, Joules b) { return {a.value - b.value}; }
   friend constexpr Joules operator*(double factor, Joules a) { return {a.value * factor}; }
+  friend constexpr double operator/(Joules a, Joules b) { return a.value / b.value; }
+  constexpr Joules& operator+=(Joules b) {
+    value += b.value;
+    return *this;
+  }
 };
 constexpr Joules operator*(Watts power, Seconds time) { return {power.value * time.value}; }
 

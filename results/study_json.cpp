@@ -19,7 +19,10 @@ Json clock_json(const std::optional<ClockState>& state) {
 
 Json clock_json(const std::optional<RunClock>& clock) {
   if (!clock) return nullptr;
-  return {{"speed", clock->speed}, {"power_w", clock->mean.value}, {"highest_power_w", clock->highest.value}};
+  return {{"speed", clock->speed},
+          {"power_w", clock->mean.value},
+          {"highest_power_w", clock->highest.value},
+          {"energy_j", clock->energy ? Json(clock->energy->value) : Json()}};
 }
 
 Json level_json(const std::optional<SustainedLevel>& level) {

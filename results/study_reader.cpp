@@ -70,7 +70,10 @@ std::optional<RunClock> clock(const ResultTable& summary, const std::string& pre
   if (!summary.has(prefix + "clock_speed")) return std::nullopt;
   return RunClock{.speed = ratio(summary, prefix + "clock_speed"),
                   .mean = Watts{ratio(summary, prefix + "power")},
-                  .highest = Watts{ratio(summary, prefix + "highest_power")}};
+                  .highest = Watts{ratio(summary, prefix + "highest_power")},
+                  .energy = summary.has(prefix + "energy")
+                                ? std::optional(Joules{ratio(summary, prefix + "energy")})
+                                : std::nullopt};
 }
 
 std::optional<LossSplit> loss(const ResultTable& summary) {

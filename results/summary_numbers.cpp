@@ -41,11 +41,15 @@ Numbers loss_numbers(const LossSplit& loss) {
 }
 
 Numbers clock_numbers(const std::string& prefix, std::string_view of, const RunClock& clock) {
-  return {
+  Numbers numbers = {
       ratio_of(prefix + "clock_speed", fmt::format("mean core clock of {} over boost", of), clock.speed),
       {prefix + "power", "W", fmt::format("mean power of the board in {}, derived", of), clock.mean.value},
       {prefix + "highest_power", "W",
        fmt::format("the same at its highest, over the governor's averaging, of {}", of), clock.highest.value}};
+  if (clock.energy)
+    numbers.push_back(
+        {prefix + "energy", "J", fmt::format("energy of all boards in {}, derived", of), clock.energy->value});
+  return numbers;
 }
 
 }  // namespace

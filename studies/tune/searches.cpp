@@ -24,7 +24,7 @@ SearchOutcome search(const MeasuredSpace& space, bool exact) {
   while (const auto asked = search.ask()) {
     const std::size_t i = admitted[*asked];
     const std::optional<Seconds> time = space.candidates()[i].time;
-    search.tell(*asked, time ? std::optional(space.cost(i, *time)) : std::nullopt);
+    search.tell(*asked, time ? std::optional(space.cost(i, {.time = *time})) : std::nullopt);
     outcome.simulated.push_back(i);
   }
   outcome.regret = *search.cost(search.best().value()) / space.least_cost() - 1.0;

@@ -20,8 +20,8 @@ std::vector<double> values_of(const MeasuredCandidate& its) {
           static_cast<double>(its.facts.size.gpus),
           its.facts.needed.value,
           its.facts.fits ? 1.0 : 0.0,
-          its.facts.bound.value,
-          its.facts.estimate.value,
+          its.facts.bound.time.value,
+          its.facts.estimate.time.value,
           its.time.value_or(Seconds{}).value};
 }
 
@@ -33,8 +33,8 @@ MeasuredCandidate candidate_of(const std::vector<double>& values) {
       .facts = {.size = {.tokens = static_cast<std::int64_t>(values[4]), .gpus = static_cast<int>(values[5])},
                 .needed = Bytes{values[6]},
                 .fits = values[7] > 0.0,
-                .bound = Seconds{values[8]},
-                .estimate = Seconds{values[9]}},
+                .bound = {.time = Seconds{values[8]}},
+                .estimate = {.time = Seconds{values[9]}}},
       .is_sound = values[3] > 0.0};
   if (values[10] > 0.0) its.time = Seconds{values[10]};
   return its;
@@ -93,15 +93,15 @@ std::vector<std::size_t> MeasuredSpace::admitted() const {
   return admitted;
 }
 
-double MeasuredSpace::cost(std::size_t candidate, Seconds time) const {
-  return cost_of(file_.goal.objective, time, candidates_[candidate].facts.size);
+double MeasuredSpace::cost(std::size_t candidate, const Expense& expense) const {
+  return cost_of(file_.goal.objective, expense, candidates_[candidate].facts.size);
 }
 
 double MeasuredSpace::least_cost() const {
   std::optional<double> least;
   for (std::size_t i = 0; i < candidates_.size(); ++i) {
     if (!candidates_[i].time) continue;
-    const double its = cost(i, *candidates_[i].time);
+    const double its = cost(i, {.time = *candidates_[i].time});
     least = least ? std::min(*least, its) : its;
   }
   return least.value();

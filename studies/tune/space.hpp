@@ -38,7 +38,7 @@ class MeasuredSpace {
   std::vector<std::size_t> admitted() const;
   /// Of each candidate, see positions_of().
   const std::vector<std::vector<double>>& positions() const { return positions_; }
-  double cost(std::size_t candidate, Seconds time) const;
+  double cost(std::size_t candidate, const Expense& expense) const;
   /// The least of all. \pre one was simulated
   double least_cost() const;
 

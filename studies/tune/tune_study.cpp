@@ -112,11 +112,12 @@ std::string rows_csv(const std::vector<SearchedSpace>& spaces) {
     for (const std::size_t i : its.space->admitted()) {
       const MeasuredCandidate& candidate = its.space->candidates()[i];
       if (!candidate.time) continue;
-      csv += fmt::format("{},{},{:.6g},{:.6g},{:.6g},{:.4f},{:.4f},{:.4f},{},{},{}\n", its.space->name(), i,
-                         its.space->cost(i, candidate.facts.bound),
-                         its.space->cost(i, candidate.facts.estimate), its.space->cost(i, *candidate.time),
-                         candidate.reading, candidate.looking, candidate.simulating, turn(its.found, i),
-                         turn(its.exact, i), fmt::join(its.space->positions()[i], " "));
+      csv +=
+          fmt::format("{},{},{:.6g},{:.6g},{:.6g},{:.4f},{:.4f},{:.4f},{},{},{}\n", its.space->name(), i,
+                      its.space->cost(i, candidate.facts.bound), its.space->cost(i, candidate.facts.estimate),
+                      its.space->cost(i, {.time = *candidate.time}), candidate.reading, candidate.looking,
+                      candidate.simulating, turn(its.found, i), turn(its.exact, i),
+                      fmt::join(its.space->positions()[i], " "));
     }
   }
   return csv;

@@ -229,6 +229,32 @@ class Tune(ScratchTest):
         self.assert_one_line(c3sim("tune", self.file, "-o", self.folder / "none", "--set", 'tune.objective="tokens_per_usd"'), 3,
                              r"^--set:1:1: tune\.objective: 'tokens_per_usd' requires a training step; without one use 'usd'")
 
+    def test_energy_is_what_all_boards_draw_and_the_best_strategy_is_the_one_with_the_least(self):
+        self.file.write_text(SPACE.replace("[tune]", "[tune]\nregret = 0").replace("tokens_per_s", "tokens_per_j"))
+        exact = self.tune("--exact")
+        self.assertEqual((exact["unit"], exact["broken_bounds"], exact["open"]), ("tokens/J", 0, 0))
+        rates, _ = self.every_rate()
+        points = h5py.File(self.folder / "all.h5")["points"]
+        energies = dict(zip(points["id"].asstr()[:], points["default.energy"][:]))
+        tokens = exact["ranking"][0]["tokens"]
+        for each in exact["ranking"]:
+            self.assertAlmostEqual(each["energy_j"] / energies[each["id"]], 1, delta=1e-9)
+        self.assertAlmostEqual(exact["ranking"][0]["value"] / max(tokens / energies[its] for its in rates), 1, delta=1e-9)
+        text = c3sim("-q", "tune", self.file, "-o", self.folder / "out", "--exact").stdout
+        self.assertRegex(text, r"^space: most tokens/J, exact search\n")
+        self.assertIn("\nbound: of the energy, found without a simulation;", text)
+        self.file.write_text(PAIR.replace("mi300x-8", "h100-sxm-8"))
+        least = self.tune("--exact", "--set", 'tune.objective="energy"', "--set", "tune.regret=0", folder="pair")
+        run = lambda each: json.loads(c3sim("-q", "run", self.file, "--json", "-o", self.folder / "run.h5", *[word for key in each["sets"] for word in ("--set", key)]).stdout)
+        best = least["ranking"][0]
+        strategies = {its["strategy"]: its["clock"]["energy_j"] for its in run(best)["strategies"]}
+        self.assertEqual((least["unit"], best["strategy"]), ("J", min(strategies, key=strategies.get)))
+        self.assertAlmostEqual(best["value"] / min(strategies.values()), 1, delta=1e-9)
+        self.assert_one_line(c3sim("tune", self.file, "-o", self.folder / "cold", "--set", 'tune.objective="energy"', "--set", "gpu.flop_pj=0"), 3,
+                             r"^--set:1:1: tune\.objective: 'energy' requires the power of every GPU")
+        self.assert_one_line(c3sim("tune", self.file, "-o", self.folder / "none", "--set", 'tune.objective="tokens_per_j"'), 3,
+                             r"^--set:1:1: tune\.objective: 'tokens_per_j' requires a training step; without one use 'energy'")
+
     def test_the_table_says_what_became_of_all_and_what_is_best(self):
         text = c3sim("-q", "tune", self.file, "-o", self.folder / "out", "--top", "2").stdout
         self.assertTrue(text.startswith("space: most tokens/s, guided search\n"))

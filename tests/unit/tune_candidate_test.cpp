@@ -41,8 +41,8 @@ TEST_CASE("few micro-batches say what the whole step needs and takes") {
     CHECK(few.size == all.size);
     CHECK(few.needed == all.needed);
     CHECK(few.fits == all.fits);
-    CHECK(few.bound.value == near(all.bound.value, 1e-6));
-    CHECK(few.estimate.value == near(all.estimate.value, 1e-3));
+    CHECK(few.bound.time.value == near(all.bound.time.value, 1e-6));
+    CHECK(few.estimate.time.value == near(all.estimate.time.value, 1e-3));
   }
 }
 
@@ -50,7 +50,7 @@ TEST_CASE("a step whose memory grows with every micro-batch is looked at whole")
   const TrainingSetup setup = pipelined(llama_setup(4), 2, 12, ScheduleKind::gpipe);
   const CandidateFacts few = facts_of(setup, 4, false), all = facts_of(setup, 4, true);
   CHECK(few.needed == all.needed);
-  CHECK(few.bound == all.bound);
+  CHECK(few.bound.time == all.bound.time);
 }
 
 TEST_CASE("one stage says roughly what its whole pipeline needs and takes") {
@@ -69,9 +69,9 @@ TEST_CASE("one stage says roughly what its whole pipeline needs and takes") {
   CHECK(rough.size == all.size);
   CHECK(rough.needed <= all.needed);
   CHECK(rough.fits);
-  CHECK(rough.bound < all.bound);
-  CHECK(rough.estimate < all.estimate * 1.02);
-  CHECK(rough.estimate > all.estimate * 0.8);
+  CHECK(rough.bound.time < all.bound.time);
+  CHECK(rough.estimate.time < all.estimate.time * 1.02);
+  CHECK(rough.estimate.time > all.estimate.time * 0.8);
 }
 
 TEST_CASE("a step without a pipeline has no stage to write alone") {

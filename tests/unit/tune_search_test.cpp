@@ -105,7 +105,7 @@ TEST_CASE("a cost below its bound is counted, and then nothing is said of the re
 
 TEST_CASE("objectives are costs: s, s for each token, GPU-seconds for each token") {
   const CandidateSize size{.tokens = 1000, .gpus = 8};
-  const Seconds time{2.0};
+  const Expense time{.time = Seconds{2.0}};
   CHECK(cost_of(Objective::time, time, size) == near(2.0));
   CHECK(value_of(Objective::time, 2.0) == near(2.0));
   CHECK(cost_of(Objective::tokens_per_s, time, size) == near(0.002));
@@ -119,14 +119,30 @@ TEST_CASE("money is time by the price of all GPUs, for each token or of the run"
   const CandidateSize size{.tokens = 4000, .gpus = 8, .usd_per_gpu_hour = 3.0};
   const double usd = 2.0 / 3600 * 24;  // 8 GPUs for 2 s
   CHECK(usd_of(Seconds{2.0}, size) == near(usd));
-  CHECK(cost_of(Objective::usd, Seconds{2.0}, size) == near(usd));
+  CHECK(cost_of(Objective::usd, {.time = Seconds{2.0}}, size) == near(usd));
   CHECK(value_of(Objective::usd, usd) == near(usd));
-  CHECK(value_of(Objective::tokens_per_usd, cost_of(Objective::tokens_per_usd, Seconds{2.0}, size)) ==
+  CHECK(value_of(Objective::tokens_per_usd, cost_of(Objective::tokens_per_usd, {.time = Seconds{2.0}}, size)) ==
         near(4000 / usd));
   for (const Objective objective : {Objective::usd, Objective::tokens_per_usd})
     CHECK(needs_price(objective));
   CHECK_FALSE(needs_tokens(Objective::usd));
   CHECK_FALSE(needs_price(Objective::tokens_per_s));
+}
+
+TEST_CASE("energy is what all boards draw, for each token or of the run") {
+  const CandidateSize size{.tokens = 4000, .gpus = 8};
+  const Expense takes{.time = Seconds{2.0}, .energy = Joules{500.0}};
+  CHECK(cost_of(Objective::energy, takes, size) == near(500));
+  CHECK(value_of(Objective::energy, 500.0) == near(500));
+  CHECK(value_of(Objective::tokens_per_j, cost_of(Objective::tokens_per_j, takes, size)) == near(8));
+  for (const Objective objective : {Objective::energy, Objective::tokens_per_j}) {
+    CHECK(needs_power(objective));
+    CHECK_FALSE(needs_price(objective));
+    CHECK(of_a_run(objective) == Objective::energy);
+  }
+  CHECK_FALSE(needs_power(Objective::usd));
+  CHECK_FALSE(is_most(Objective::energy));
+  CHECK(is_most(Objective::tokens_per_j));
 }
 
 TEST_CASE("candidates that are left out are not asked for, and what they may cost counts") {

@@ -16,9 +16,9 @@ namespace c3::inline workloads {
 /// - where that is more than governors hold the mean at (sustained_target, just below the limit), a second run
 ///   begins there, at the speed that brings the run's mean power at boost clock down to it. It ends where the
 ///   governor has led it or, where it is too short for a decision, at the speed that follows from its own mean.
-/// Of runs much longer than the averaging, the end of the first says both. A step of many micro-batches ends as one
-/// of its last ones alone does, as long as these fill five times the averaging, so that only they run.
-/// A start that is wrong altogether costs a run at most its slow-down times the time in which the mean rises from
+/// Of runs much longer than the averaging, the end of the first says both. A step of many micro-batches ends as
+/// one of its last ones alone does, as long as these fill five times the averaging, so that only they run. A
+/// start that is wrong altogether costs a run at most its slow-down times the time in which the mean rises from
 /// idle to the limit (time_to_limit): 4 ms on an H100. Wrong when: the grains differ by
 /// more in time than the governor's band; T is as long as the averaging and a run has hot and cool halves.
 std::vector<PowerState> periodic_start(const Experiment& experiment, const Strategy& strategy,

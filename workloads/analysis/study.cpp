@@ -14,6 +14,7 @@
 #include "workloads/analysis/loss_split.hpp"
 #include "workloads/analysis/nearest_rank.hpp"
 #include "workloads/analysis/periodic_power.hpp"
+#include "workloads/analysis/run_clock.hpp"
 #include "workloads/analysis/steady_state.hpp"
 #include "workloads/analysis/study_bounds.hpp"
 #include "workloads/execute/memory_plan.hpp"
@@ -35,13 +36,6 @@ struct Sample {
 /// Nearest-rank percentile, so that it is one of the samples. \p samples must be sorted and not empty.
 const Sample& percentile(const std::vector<Sample>& samples, double percent) {
   return samples[nearest_rank(samples.size(), percent)];
-}
-
-std::optional<RunClock> clock_of(const RunResult& run) {
-  if (run.power.empty()) return std::nullopt;
-  const auto& slowest =
-      *std::ranges::min_element(run.power, {}, [](const BoardPower& its) { return its.means.speed; });
-  return RunClock{.speed = slowest.means.speed, .mean = slowest.means.drawn, .highest = slowest.means.highest};
 }
 
 /// The repetitions of one setup: every draw and seed, in turn.

@@ -12,6 +12,7 @@
 #include "gpu/clock/power_state.hpp"
 #include "gpu/clock/sustained_level.hpp"
 #include "workloads/analysis/loss.hpp"
+#include "workloads/analysis/run_clock.hpp"
 #include "workloads/analysis/study_cost.hpp"
 #include "workloads/execute/launch_observer.hpp"
 #include "workloads/execute/run_result.hpp"
@@ -53,14 +54,6 @@ struct StepResult {
   std::optional<Seconds> bubble = std::nullopt;  ///< of a pipeline: StepBreakdown::bubble, averaged over GPUs
 
   bool operator==(const StepResult&) const = default;
-};
-
-/// What the power limit made of the clock of a run: of the GPU whose governor slowed it most.
-struct RunClock {
-  double speed = 1.0;   ///< of the core clock, of boost, mean over the run
-  Watts mean, highest;  ///< that the board draws: over the run, and the most over the governor's averaging
-
-  bool operator==(const RunClock&) const = default;
 };
 
 /// The 5th and 95th percentile of times, by nearest rank.

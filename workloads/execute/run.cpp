@@ -234,11 +234,15 @@ class Run {
     return *std::ranges::max_element(states, {}, &PowerState::mean);
   }
 
+  /// \pre \p result has its classes
   void add_power(RunResult& result) {
     for (int place = 0; place < cluster_.simulated_ranks(); ++place) {
       PowerGovernor* const its = governor(place);
       if (its == nullptr) return;
-      result.power.push_back({.begin = power_at(place), .end = its->state(), .means = its->means()});
+      result.power.push_back({.boards = result.classes[static_cast<std::size_t>(place)].multiplicity(),
+                              .begin = power_at(place),
+                              .end = its->state(),
+                              .means = its->means()});
     }
   }
 

@@ -72,6 +72,7 @@ struct HostMark {
 
 /// Power of one simulated board in a run.
 struct BoardPower {
+  int boards = 1;  ///< for which it stands
   PowerState begin, end;
   PowerMeans means;
 };

@@ -14,15 +14,18 @@ namespace {
 
 constexpr Seconds kLeastEstimate{1e-9};  ///< of what does nothing
 
-/// The least of all strategies.
-ModelTimes fastest(const std::vector<ModelTimes>& all) {
+/// The least of all strategies, number by number.
+ModelTimes least_of(const std::vector<ModelTimes>& all) {
   if (all.empty()) return {};
-  return {.bound = std::ranges::min(all, {}, &ModelTimes::bound).bound,
-          .estimate = std::ranges::min(all, {}, &ModelTimes::estimate).estimate};
+  const auto least = [&](auto member) { return std::ranges::min(all, {}, member).*member; };
+  return {.bound = least(&ModelTimes::bound),
+          .estimate = least(&ModelTimes::estimate),
+          .least_energy = least(&ModelTimes::least_energy),
+          .likely_energy = least(&ModelTimes::likely_energy)};
 }
 
-ModelTimes fastest(const Experiment& experiment) {
-  return fastest(model_times(experiment, experiment.strategies));
+ModelTimes least_of(const Experiment& experiment) {
+  return least_of(model_times(experiment, experiment.strategies));
 }
 
 CandidateFacts facts_of(const Experiment& experiment, const ModelTimes& times) {
@@ -35,14 +38,15 @@ CandidateFacts facts_of(const Experiment& experiment, const ModelTimes& times) {
     facts.fits = experiment.step->fits();
   }
   if (!facts.fits) return facts;
-  facts.bound = times.bound;
-  facts.estimate = std::max({times.estimate, facts.bound, kLeastEstimate});
+  facts.bound = {.time = times.bound, .energy = times.least_energy};
+  facts.estimate = {.time = std::max({times.estimate, times.bound, kLeastEstimate}),
+                    .energy = std::max(times.likely_energy, times.least_energy)};
   return facts;
 }
 
 CandidateFacts facts_of(const Experiment& experiment) {
   const bool fits = !experiment.step || experiment.step->fits();
-  return facts_of(experiment, fits ? fastest(experiment) : ModelTimes{});
+  return facts_of(experiment, fits ? least_of(experiment) : ModelTimes{});
 }
 
 /// From \p few micro-batches and some more; absent where these do not say what the whole needs.
@@ -54,9 +58,12 @@ std::optional<CandidateFacts> facts_of_few(const Experiment& few) {
   const double beyond = static_cast<double>(sizes.whole - sizes.of[1]) / distance;
   ModelTimes times;
   if (more.step->fits()) {
-    const ModelTimes a = fastest(few), b = fastest(more);
-    times = {.bound = b.bound + beyond * (b.bound - a.bound),
-             .estimate = b.estimate + beyond * (b.estimate - a.estimate)};
+    const ModelTimes a = least_of(few), b = least_of(more);
+    const auto whole = [&](auto member) { return b.*member + beyond * (b.*member - a.*member); };
+    times = {.bound = whole(&ModelTimes::bound),
+             .estimate = whole(&ModelTimes::estimate),
+             .least_energy = whole(&ModelTimes::least_energy),
+             .likely_energy = whole(&ModelTimes::likely_energy)};
   }
   CandidateFacts facts = facts_of(more, times);
   facts.size.tokens = more.step->tokens / sizes.of[1] * sizes.whole;
@@ -72,14 +79,18 @@ CandidateFacts facts_of_outline(const Experiment& outline) {
   return facts_of(outlined(outline, whole));
 }
 
+Expense least_of(const Expense& a, const Expense& b) {
+  return {.time = std::min(a.time, b.time), .energy = std::min(a.energy, b.energy)};
+}
+
 /// Of several draws: the most that one needs, the least that one takes.
 CandidateFacts together(const CandidateFacts& a, const CandidateFacts& b) {
   const bool fits = a.fits && b.fits;
   return {.size = b.size,
           .needed = std::max(a.needed, b.needed),
           .fits = fits,
-          .bound = fits ? std::min(a.bound, b.bound) : Seconds{},
-          .estimate = fits ? std::min(a.estimate, b.estimate) : Seconds{}};
+          .bound = fits ? least_of(a.bound, b.bound) : Expense{},
+          .estimate = fits ? least_of(a.estimate, b.estimate) : Expense{}};
 }
 
 }  // namespace
@@ -95,7 +106,7 @@ CandidateFacts candidate_facts(const Experiment& outline, const ExperimentFactor
 bool is_one_stage(const Experiment& experiment) { return experiment.step && !experiment.family; }
 
 CandidateFacts rough_facts(const Experiment& stage) {
-  return facts_of(stage, stage.step->fits() ? fastest(stage_times(stage, stage.strategies)) : ModelTimes{});
+  return facts_of(stage, stage.step->fits() ? least_of(stage_times(stage, stage.strategies)) : ModelTimes{});
 }
 
 }  // namespace c3::workloads

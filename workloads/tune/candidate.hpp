@@ -10,8 +10,8 @@ struct CandidateFacts {
   CandidateSize size = {};
   Bytes needed;      ///< memory of the fullest GPU; 0: not known
   bool fits = true;  ///< in every draw
-  Seconds bound;     ///< of its fastest strategy and draw, see ModelTimes; 0 where it does not fit
-  Seconds estimate;  ///< likewise, no less than the bound and above 0
+  Expense bound;     ///< each the least of its strategies and draws, see ModelTimes; 0 where it does not fit
+  Expense estimate;  ///< likewise, no less than the bound; the time above 0
 
   bool operator==(const CandidateFacts&) const = default;
 };

@@ -11,6 +11,7 @@
 #include "workloads/analysis/lower_bound.hpp"
 #include "workloads/analysis/study_bounds.hpp"
 #include "workloads/execute/partition.hpp"
+#include "workloads/tune/energy_bound.hpp"
 #include "workloads/tune/least_times.hpp"
 #include "workloads/tune/linked_ranks.hpp"
 
@@ -115,6 +116,8 @@ struct KernelTimes {
   std::vector<LinkedPlay> plays;
   std::vector<OperationTimes> lasts;              ///< by script, at least
   std::vector<std::vector<Seconds>> under_limit;  ///< by script and stream, under the power limit
+  std::vector<ProductEnergy> energies;            ///< by script; empty where the GPU's power is not known
+  std::vector<double> ranks;                      ///< by script, how many run it
   Seconds longest;                                ///< of all ranks, with communication in no time
 };
 
@@ -123,12 +126,15 @@ KernelTimes kernel_times(const Experiment& experiment, std::vector<LinkedPlay> p
   times.plays = std::move(plays);
   LeastTimes least(experiment);
   const GpuSpec& gpu = experiment.cluster.gpu;
-  const bool is_hot = is_governed(gpu) && gpu.governor.state == ClockState::sustained;
+  const bool has_power = is_governed(gpu);
+  const bool is_hot = has_power && gpu.governor.state == ClockState::sustained;
   PowerLoads loads(gpu);
+  times.ranks = ranks_by_script(experiment.program, experiment.cluster.ranks());
   for (const Script& script : experiment.program.scripts) {
     const OperationTimes& lasts = times.lasts.emplace_back(least.of(script));
     times.under_limit.push_back(is_hot ? power_bounds(script, lasts, gpu, loads)
                                        : std::vector<Seconds>(lasts.size()));
+    if (has_power) times.energies.push_back(product_energy(script, gpu, loads));
   }
   for (const LinkedPlay& play : times.plays)
     times.longest = std::max(times.longest, play.time_without_messages(times.lasts));
@@ -137,6 +143,21 @@ KernelTimes kernel_times(const Experiment& experiment, std::vector<LinkedPlay> p
 
 KernelTimes kernel_times(const Experiment& experiment) {
   return kernel_times(experiment, plays_of(experiment.program, message_time(experiment.cluster)));
+}
+
+/// Of a program of one stage, whose other ranks run an empty script: as if these ran those that are written.
+std::vector<double> ranks_if_all_are_alike(const Program& program, std::vector<double> ranks) {
+  double all = 0.0, written = 0.0;
+  for (std::size_t script = 0; script < ranks.size(); ++script) {
+    all += ranks[script];
+    const bool is_written = std::ranges::any_of(program.scripts[script].streams,
+                                                [](const auto& stream) { return !stream.empty(); });
+    if (!is_written) ranks[script] = 0.0;
+    written += ranks[script];
+  }
+  for (double& count : ranks)
+    count *= all / written;
+  return ranks;
 }
 
 /// What hardware allows at least, found once of strategies that fuse the same streams.
@@ -196,6 +217,14 @@ class Modeller {
     return longest;
   }
 
+  /// Of all boards until \p time, by \p of_board.
+  Joules energy(Joules (*of_board)(const GpuSpec&, const ProductEnergy&, Seconds), Seconds time) const {
+    Joules sum;
+    for (std::size_t script = 0; script < kernels_.energies.size(); ++script)
+      sum += kernels_.ranks[script] * of_board(experiment_.cluster.gpu, kernels_.energies[script], time);
+    return sum;
+  }
+
  private:
   /// Kernels on the CUs that the strategy leaves them.
   void divide(std::vector<OperationTimes>& lasts) const {
@@ -226,7 +255,11 @@ std::vector<ModelTimes> model_times(const Experiment& experiment, std::span<cons
   std::vector<ModelTimes> times;
   for (const Strategy& strategy : strategies) {
     const Modeller modeller(experiment, strategy, kernels);
-    times.push_back({.bound = modeller.bound(hardware.of(strategy)), .estimate = modeller.estimate()});
+    const Seconds least = modeller.bound(hardware.of(strategy)), likely = modeller.estimate();
+    times.push_back({.bound = least,
+                     .estimate = likely,
+                     .least_energy = modeller.energy(least_energy, least),
+                     .likely_energy = modeller.energy(likely_energy, likely)});
   }
   return times;
 }
@@ -246,11 +279,17 @@ std::vector<ModelTimes> stage_times(const Experiment& stage, std::span<const Str
   std::vector<LinkedPlay> alone;
   alone.emplace_back(stage.program, std::vector{stage.program.ranks.at(written).begin});
   const KernelTimes kernels = kernel_times(stage, std::move(alone));
+  KernelTimes like_all = kernels;
+  like_all.ranks = ranks_if_all_are_alike(stage.program, kernels.ranks);
   const double busy = 1.0 - stage.step->pipeline->bubble_share;
   std::vector<ModelTimes> times;
   for (const Strategy& strategy : strategies) {
     const Modeller modeller(stage, strategy, kernels);
-    times.push_back({.bound = modeller.bound(Seconds{}), .estimate = modeller.estimate() / busy});
+    const Seconds least = modeller.bound(Seconds{}), likely = modeller.estimate() / busy;
+    times.push_back({.bound = least,
+                     .estimate = likely,
+                     .least_energy = modeller.energy(least_energy, least),
+                     .likely_energy = Modeller(stage, strategy, like_all).energy(likely_energy, likely)});
   }
   return times;
 }

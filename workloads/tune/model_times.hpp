@@ -1,5 +1,5 @@
 #pragma once
-/// How long a run takes by the model, without simulating it: at least, and about.
+/// How long a run takes by the model, and which energy, without simulating it: at least, and about.
 
 #include <span>
 #include <vector>
@@ -22,6 +22,9 @@ struct ModelTimes {
   /// the library's own formula may be slower than the model. Wrong when: operations that run at the same time
   /// slow each other, or a strategy gives collectives fewer channels or CUs than the library takes.
   Seconds estimate;
+  /// Of all boards, from the bound of the time (least_energy()) and from its estimate; 0 where the power of the
+  /// GPU is not known.
+  Joules least_energy, likely_energy;
 };
 
 /// \throws InfeasibleError as describe() does, InterruptedError
@@ -31,8 +34,8 @@ std::vector<ModelTimes> model_times(const Experiment& experiment, std::span<cons
 
 /// From one stage of a pipeline (written_stage()): the bound is of its kernels alone. The estimate is what the
 /// stage takes with nobody to wait for, over the share of the step in which an average stage is busy by its
-/// schedule. Wrong when: stages are unequal, or messages do not hide behind passes.
-/// \throws as model_times()
+/// schedule. Boards of other stages draw idle power at least, and about what this one's do. Wrong when: stages
+/// are unequal, or messages do not hide behind passes. \throws as model_times()
 std::vector<ModelTimes> stage_times(const Experiment& stage, std::span<const Strategy> strategies);
 
 /// ModelTimes::bound.

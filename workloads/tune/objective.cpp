@@ -8,14 +8,26 @@ bool needs_price(Objective objective) {
   return objective == Objective::tokens_per_usd || objective == Objective::usd;
 }
 
-bool is_most(Objective objective) { return objective != Objective::time && objective != Objective::usd; }
+bool needs_power(Objective objective) {
+  return objective == Objective::tokens_per_j || objective == Objective::energy;
+}
+
+bool is_most(Objective objective) {
+  return objective != Objective::time && objective != Objective::usd && objective != Objective::energy;
+}
+
+Objective of_a_run(Objective objective) {
+  if (needs_price(objective)) return Objective::usd;
+  return needs_power(objective) ? Objective::energy : Objective::time;
+}
 
 double usd_of(Seconds time, const CandidateSize& size) {
   constexpr double kSecondsPerHour = 3600.0;
   return time.value / kSecondsPerHour * size.gpus * size.usd_per_gpu_hour;
 }
 
-double cost_of(Objective objective, Seconds time, const CandidateSize& size) {
+double cost_of(Objective objective, const Expense& expense, const CandidateSize& size) {
+  const Seconds time = expense.time;
   const auto tokens = static_cast<double>(size.tokens);
   switch (objective) {
     case Objective::tokens_per_s:
@@ -26,6 +38,10 @@ double cost_of(Objective objective, Seconds time, const CandidateSize& size) {
       return usd_of(time, size) / tokens;
     case Objective::usd:
       return usd_of(time, size);
+    case Objective::tokens_per_j:
+      return expense.energy.value / tokens;
+    case Objective::energy:
+      return expense.energy.value;
     default:
       return time.value;
   }
@@ -43,6 +59,10 @@ std::string_view unit_of(Objective objective) {
       return "tokens/USD";
     case Objective::usd:
       return "USD";
+    case Objective::tokens_per_j:
+      return "tokens/J";
+    case Objective::energy:
+      return "J";
     default:
       return "s";
   }
