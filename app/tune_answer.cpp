@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <ranges>
 #include <string_view>
 
 namespace c3::inline app {
@@ -31,10 +32,10 @@ std::optional<double> price_per_work(const TunedCandidate& candidate) {
   return *usd / static_cast<double>(std::max<std::int64_t>(candidate.what.facts.size.tokens, 1));
 }
 
-/// Whether \p a is no worse than \p b in anything that is known of both, and better in something.
+/// Whether \p a, which ranks before \p b, is no worse in anything that is known of both, and better in
+/// something.
 bool beats(const TunedCandidate& a, const TunedCandidate& b) {
-  bool is_better = a.cost < b.cost;
-  if (a.cost > b.cost) return false;
+  bool is_better = a.cost != b.cost;
   const auto is_no_worse = [&](double its, double other) {
     is_better = is_better || its < other;
     return its <= other;
@@ -68,8 +69,8 @@ std::string_view bounded_word(Objective objective) { return needs_power(objectiv
 std::vector<std::size_t> front_of(const std::vector<TunedCandidate>& ranking) {
   std::vector<std::size_t> front;
   for (std::size_t i = 0; i < ranking.size(); ++i) {
-    const bool is_beaten =
-        std::ranges::any_of(ranking, [&](const TunedCandidate& other) { return beats(other, ranking[i]); });
+    const bool is_beaten = std::ranges::any_of(
+        ranking | std::views::take(i), [&](const TunedCandidate& other) { return beats(other, ranking[i]); });
     if (!is_beaten) front.push_back(i);
   }
   return front;

@@ -27,6 +27,7 @@ TuneCandidate look_at(const Sweep& space, std::size_t point, Look look) {
     const SweepPoint& values = space.points()[point];
     const auto [file, outline] = look == Look::rough ? space.with_stage(values) : space.with_outline(values);
     its.read.id = point_id(file.resolved_toml());
+    its.seeds = outline.measure.seeds;
     if (is_one_stage(outline) && outline.measure.draws == 0) {
       its.is_rough = true;
       its.facts = rough_facts(outline);
@@ -69,6 +70,7 @@ std::string text_of(const std::vector<TuneCandidate>& candidates) {
                     {"fits", its.facts.fits},
                     {"bound", numbers_of(its.facts.bound)},
                     {"estimate", numbers_of(its.facts.estimate)},
+                    {"seeds", its.seeds},
                     {"is_rough", its.is_rough}});
   return rows.dump();
 }
@@ -87,6 +89,7 @@ std::vector<TuneCandidate> candidates_in(const std::string& text) {
                                     .fits = row["fits"] == Json(true),
                                     .bound = expense_in(row["bound"]),
                                     .estimate = expense_in(row["estimate"])},
+                          .seeds = row["seeds"].integer(),
                           .is_rough = row["is_rough"] == Json(true)});
   return candidates;
 }

@@ -2,6 +2,7 @@
 /// What is known of the candidates of a search before one is simulated.
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -17,7 +18,8 @@ struct TuneCandidate {
   ReadPoint read = {};
   std::string refused = {};  ///< which rule it breaks, or why it cannot run; then there are no facts
   CandidateFacts facts = {};
-  bool is_rough = false;  ///< facts are of one stage of its pipeline (rough_facts())
+  std::int64_t seeds = 1;  ///< that its experiment asks for
+  bool is_rough = false;   ///< facts are of one stage of its pipeline (rough_facts())
 };
 
 /// Spaces of more points are first looked at by one stage of each pipeline.

@@ -51,6 +51,12 @@ std::string gigabytes(Bytes bytes) {
   return bytes > Bytes{} ? fmt::format("{:.1f}", bytes.value / 1e9) : kAbsentCell;
 }
 
+/// Whether some were simulated with fewer seeds than others.
+bool has_unlike_seeds(const std::vector<TunedCandidate>& ranking) {
+  return !std::ranges::all_of(ranking,
+                              [&](const TunedCandidate& its) { return its.seeds == ranking.front().seeds; });
+}
+
 std::string ranking_table(const Tuning& tuning, std::size_t shown) {
   const Objective objective = tuning.goal.objective;
   std::vector<std::string> header = {"rank"};
@@ -59,6 +65,8 @@ std::string ranking_table(const Tuning& tuning, std::size_t shown) {
   for (const char* column : {"strategy", "ms", "bound"})
     header.emplace_back(column);
   if (objective != Objective::time) header.emplace_back(unit_of(objective));
+  const bool shows_seeds = has_unlike_seeds(tuning.ranking);
+  if (shows_seeds) header.emplace_back("seeds");
   header.emplace_back("GPUs");
   header.emplace_back("GB");
   TextTable table(std::move(header));
@@ -71,6 +79,7 @@ std::string ranking_table(const Tuning& tuning, std::size_t shown) {
     row.push_back(fmt::format("{:.3f}", its.takes.time.value * 1e3));
     row.push_back(fmt::format("{:.1f}%", 100.0 * bound_over_cost(objective, its)));
     if (objective != Objective::time) row.push_back(objective_text(objective, its.cost));
+    if (shows_seeds) row.push_back(std::to_string(its.seeds));
     row.push_back(std::to_string(its.what.facts.size.gpus));
     row.push_back(gigabytes(its.what.facts.needed));
     table.add(std::move(row));
@@ -189,6 +198,7 @@ Json candidate_json(const Tuning& tuning, const TunedCandidate& its) {
           {"time_us", its.takes.time / 1.0_us},
           {"bound_us", its.what.facts.bound.time / 1.0_us},
           {"value", value_of(tuning.goal.objective, its.cost)},
+          {"seeds", its.seeds},
           {"gpus", its.what.facts.size.gpus},
           {"tokens", its.what.facts.size.tokens > 0 ? Json(its.what.facts.size.tokens) : Json()},
           {"energy_j", energy ? Json(energy->value) : Json()},
@@ -208,7 +218,12 @@ std::string tune_text(const Tuning& tuning, std::size_t shown) {
   if (!tuning.ranking.empty())
     text += fmt::format("{}\nbest: {}\n", ranking_table(tuning, shown),
                         tuning.plan.manifest.commands[tuning.ranking.front().what.point]);
-  text += regret_text(tuning) + front_text(tuning, shown) + comparison_text(tuning);
+  text += regret_text(tuning);
+  if (has_unlike_seeds(tuning.ranking))
+    text +=
+        "seeds: the better half of those simulated went on with more of them; the regret takes others as they "
+        "are\n";
+  text += front_text(tuning, shown) + comparison_text(tuning);
   return tuning.launch ? text + launch_text(*tuning.launch) : text;
 }
 

@@ -68,7 +68,7 @@ std::string front_figure(const Tuning& tuning, const FrontAxis& x, const FrontAx
                       .y = *up,
                       .title = fmt::format("rank {}: {}\n{}: {}, {}: {}", i + 1, settings_text(tuning, its),
                                            x.name, number_text(*across), y.name, number_text(*up))});
-    costs.push_back({its.cost, *up});
+    costs.push_back({static_cast<double>(i), *up});
   }
   if (points.size() < 2) return "";
   Curve on{.label = "front", .points = {}}, off{.label = "beaten", .points = {}, .has_line = false};

@@ -2,6 +2,7 @@
 /// The best of the candidates of an experiment file, and how it was found.
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,6 +32,7 @@ struct TunedCandidate {
   std::string strategy;                   ///< its best by the objective
   Expense takes;                          ///< under that, in the run of median time over seeds and draws
   double cost = 0.0;                      ///< by the objective
+  std::int64_t seeds = 1;                 ///< with which it was simulated
   std::vector<PointNumber> numbers = {};  ///< of its run under that strategy
 };
 

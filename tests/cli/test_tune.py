@@ -206,6 +206,27 @@ class Tune(ScratchTest):
         self.assert_one_line(c3sim("tune", self.file, "-o", self.folder / "tokens", "--set", 'tune.objective="tokens_per_s"'), 3,
                              r"^--set:1:1: tune\.objective: 'tokens_per_s' requires a training step")
 
+    def test_the_better_half_goes_on_with_more_seeds_until_the_best_has_all(self):
+        self.file.write_text(PAIR.replace("seeds = 1", "seeds = 6").replace("[tune.product]", "[tune]\nregret = 0\n[tune.product]")
+                             .replace("[strategy.together]\n", ""))
+        found = self.tune()
+        self.assertEqual([each["seeds"] for each in found["ranking"]], [6, 2, 1, 1])
+        count = lambda folder: len(list((self.folder / "out" / folder / "points").iterdir()))
+        self.assertEqual([count(folder) for folder in ("seeds_1", "seeds_2", "seeds_4", ".")], [4, 2, 1, 1])
+        time_of = lambda each: json.loads(c3sim("-q", "run", self.file, "--json", "-o", self.folder / "run.h5", "--set",
+                                                f"measure.seeds={each['seeds']}", "--set", each["sets"][0]).stdout)["strategies"][0]["time_us"]
+        for each in found["ranking"]:
+            self.assertAlmostEqual(each["time_us"] / time_of(each), 1, delta=1e-9)
+        self.assertEqual(found["front"][0], found["ranking"][0]["id"])
+        self.assertEqual(self.tune()["ranking"], found["ranking"])
+        exact = self.tune("--exact", folder="exact")
+        self.assertEqual([each["seeds"] for each in exact["ranking"]], [6] * exact["simulated"])
+        text = c3sim("-q", "tune", self.file, "-o", self.folder / "out").stdout
+        self.assertRegex(text, r"\nseeds: the better half of those simulated went on")
+        self.file.write_text(PAIR.replace("[tune.product]", '[tune.product]\n"measure.seeds" = [1, 3]'))
+        own = self.tune(folder="own")
+        self.assertEqual({each["seeds"] for each in own["ranking"]}, {1, 3})
+
     def test_money_is_the_list_price_of_all_gpus_for_as_long(self):
         prices = {"a100-sxm-80gb-8": 3.43, "h100-sxm-8": 6.155}
         self.file.write_text(SPACE.replace("[tune]", '[tune]\nregret = 0').replace("tokens_per_s", "tokens_per_usd")

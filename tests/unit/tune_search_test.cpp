@@ -141,8 +141,28 @@ TEST_CASE("energy is what all boards draw, for each token or of the run") {
     CHECK(of_a_run(objective) == Objective::energy);
   }
   CHECK_FALSE(needs_power(Objective::usd));
+  const std::vector<Expense> strategies = {
+      {Seconds{3.0}, Joules{500}}, {Seconds{2.0}, Joules{600}}, {Seconds{2.0}, Joules{500}}};
+  CHECK(cheapest(Objective::energy, strategies, size) == 0);
+  CHECK(cheapest(Objective::time, strategies, size) == 1);
   CHECK_FALSE(is_most(Objective::energy));
   CHECK(is_most(Objective::tokens_per_j));
+}
+
+TEST_CASE("a cost that is revised is better known, and ranks before costs that are not") {
+  CandidateSearch search(on_a_line({1.0, 1.0, 1.0}));
+  CHECK_THROWS_AS(search.revise(0, 2.0), std::logic_error);
+  drive(search, {3.0, 2.0, 2.5});
+  search.revise(1, 4.0);
+  search.revise(2, 5.0);
+  CHECK(search.ranking() == Numbers{1, 2, 0});
+  CHECK(search.best() == 1U);
+  CHECK(search.cost(1) == 4.0);
+  search.revise(2, 4.5);
+  CHECK(search.ranking() == Numbers{2, 1, 0});
+  CHECK(search.broken_bounds() == 0U);
+  search.revise(2, 0.5);
+  CHECK(search.broken_bounds() == 1U);
 }
 
 TEST_CASE("candidates that are left out are not asked for, and what they may cost counts") {

@@ -20,6 +20,7 @@ CandidateSearch::CandidateSearch(SearchedCandidates candidates, SearchLimits lim
       is_asked_(candidates_.bounds.size()),
       is_told_(candidates_.bounds.size()),
       costs_(candidates_.bounds.size()),
+      revisions_(candidates_.bounds.size()),
       surrogate_(candidates_.positions) {
   if (!candidates_.left_out.empty()) is_asked_ = candidates_.left_out;
 }
@@ -50,12 +51,23 @@ void CandidateSearch::tell(std::size_t candidate, std::optional<double> cost) {
   is_learnt_ = false;
 }
 
+void CandidateSearch::revise(std::size_t candidate, double cost) {
+  if (!costs_.at(candidate)) throw std::logic_error("a cost that nobody told was revised");
+  costs_[candidate] = cost;
+  ++revisions_[candidate];
+  if (cost < bound(candidate)) ++broken_;
+  best_ = ranking().front();
+  is_learnt_ = false;
+}
+
 std::vector<std::size_t> CandidateSearch::ranking() const {
   Numbers ranking;
   for (std::size_t candidate = 0; candidate < costs_.size(); ++candidate) {
     if (costs_[candidate]) ranking.push_back(candidate);
   }
-  std::ranges::stable_sort(ranking, {}, [this](std::size_t candidate) { return *costs_[candidate]; });
+  std::ranges::stable_sort(ranking, {}, [this](std::size_t candidate) {
+    return std::pair(-revisions_[candidate], *costs_[candidate]);
+  });
   return ranking;
 }
 

@@ -42,6 +42,10 @@ class CandidateSearch {
   /// Of a candidate that was asked for, once. \param cost above 0; absent: it has none, and is out of the race
   void tell(std::size_t candidate, std::optional<double> cost);
 
+  /// A better known \p cost of a candidate that has one. Those whose cost was revised more often are better
+  /// known, and rank before others.
+  void revise(std::size_t candidate, double cost);
+
   /// Candidates with a cost, the best first, among equals in the order of their numbers.
   std::vector<std::size_t> ranking() const;
   std::optional<std::size_t> best() const { return best_; }
@@ -78,6 +82,7 @@ class CandidateSearch {
   SearchLimits limits_;
   std::vector<bool> is_asked_, is_told_;
   std::vector<std::optional<double>> costs_;
+  std::vector<int> revisions_;
   std::optional<std::size_t> best_;
   std::size_t asked_ = 0, told_ = 0, broken_ = 0;
 

@@ -1,5 +1,7 @@
 #include "workloads/tune/objective.hpp"
 
+#include <algorithm>
+
 namespace c3::inline workloads {
 
 bool needs_tokens(Objective objective) { return is_most(objective); }  // which are all rates of tokens
@@ -45,6 +47,12 @@ double cost_of(Objective objective, const Expense& expense, const CandidateSize&
     default:
       return time.value;
   }
+}
+
+std::size_t cheapest(Objective objective, std::span<const Expense> expenses, const CandidateSize& size) {
+  const auto least =
+      std::ranges::min_element(expenses, {}, [&](const Expense& its) { return cost_of(objective, its, size); });
+  return static_cast<std::size_t>(least - expenses.begin());
 }
 
 double value_of(Objective objective, double cost) { return is_most(objective) ? 1.0 / cost : cost; }

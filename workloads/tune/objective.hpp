@@ -1,7 +1,9 @@
 #pragma once
 /// What a search makes best, as a cost that it makes least.
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "base/enum_names.hpp"
@@ -62,6 +64,10 @@ double usd_of(Seconds time, const CandidateSize& size);
 /// time and energy, so that of lower bounds it is a lower bound. \pre \p size has tokens and a price, and
 /// \p expense an energy, where \p objective needs them
 double cost_of(Objective objective, const Expense& expense, const CandidateSize& size);
+
+/// Position in \p expenses, of one candidate, of the one that costs least, the first among equals.
+/// \pre there is one, and see cost_of()
+std::size_t cheapest(Objective objective, std::span<const Expense> expenses, const CandidateSize& size);
 
 /// What people read in place of \p cost: s, tokens/s, tokens/s of a GPU, tokens/USD, USD, tokens/J or J.
 double value_of(Objective objective, double cost);
