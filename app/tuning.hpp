@@ -61,11 +61,6 @@ struct Tuning {
   std::optional<std::string> first_refused = std::nullopt, first_failed = std::nullopt;  ///< why
 };
 
-/// Searches until the best is found, whole steps are spent or a stop is requested, and keeps every simulated
-/// candidate in the folder of the request, whence a later search takes it. \throws ConfigError, UsageError,
-/// IoError; InterruptedError before the first candidate is simulated
-Tuning tune(const TuneRequest& request);
-
 std::string tune_text(const Tuning& tuning, std::size_t shown);
 std::string tune_json(const Tuning& tuning);
 std::string tune_page(const Tuning& tuning);

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "app/exit_code.hpp"
-#include "app/tuning.hpp"
+#include "app/tune.hpp"
 #include "app/verb.hpp"
 #include "base/options.hpp"
 #include "configs/preset_store.hpp"

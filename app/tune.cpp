@@ -1,4 +1,4 @@
-#include "app/tuning.hpp"
+#include "app/tune.hpp"
 
 #include <algorithm>
 #include <filesystem>
