@@ -6,6 +6,7 @@
 #include <string>
 #include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "app/exit_code.hpp"
 #include "app/sweep/simulate_point.hpp"
@@ -46,8 +47,9 @@ class SweepRunner {
       if (interrupt_requested()) source_.stop();
       PointCounts ended = begin_points();
       if (pool_.is_idle() && ended.simulated == 0 && !source_.serves_others()) break;
-      for (const WorkerEnd& end : pool_.wait(source_.serves_others() ? kServingWait : kWait))
-        ended += record(end);
+      const std::vector<WorkerEnd> ends = pool_.wait(source_.serves_others() ? kServingWait : kWait);
+      for (const WorkerEnd& end : ends)
+        ended += record(end, ends.size() + pool_.running());
       source_.account(ended);
       progress(source_.total());
     }
@@ -55,11 +57,18 @@ class SweepRunner {
   }
 
  private:
+  std::optional<std::size_t> next() {
+    if (again_.empty()) return source_.next();
+    const std::size_t point = again_.back();
+    again_.pop_back();
+    return point;
+  }
+
   /// Fills the pool. \returns points that needed no simulation.
   PointCounts begin_points() {
     PointCounts ended;
     while (pool_.has_room()) {
-      const std::optional<std::size_t> point = source_.next();
+      const std::optional<std::size_t> point = next();
       if (!point) break;
       if (plan_.folder.has(plan_.manifest.ids[*point])) {  // another process was faster
         ++ended.simulated;
@@ -75,6 +84,19 @@ class SweepRunner {
   PointCounts fail(std::size_t point, const std::string& error) {
     plan_.folder.write(plan_.manifest.ids[point], failed_point(error));
     return {.simulated = 1, .failed = 1};
+  }
+
+  /// Where several ran at once, one that lacked memory is simulated again, beside fewer others.
+  /// \param at_once how many ran, this one among them
+  PointCounts record(const WorkerEnd& end, std::size_t at_once) {
+    if (!end.lacked_memory || at_once < 2 || interrupt_requested()) return record(end);
+    again_.push_back(end.task);
+    const std::size_t fewer = at_once / 2;
+    pool_.limit_to(fewer);
+    fmt::print(stderr,
+               "a simulation was killed, as for lack of memory; it is done again, from now on {} at once\n",
+               fewer);
+    return {};
   }
 
   PointCounts record(const WorkerEnd& end) {
@@ -94,7 +116,8 @@ class SweepRunner {
   const SweepPlan& plan_;
   PointSource& source_;
   WorkerPool pool_;
-  std::string trouble_;  ///< why a result could not be written
+  std::vector<std::size_t> again_;  ///< points to simulate once more
+  std::string trouble_;             ///< why a result could not be written
 };
 
 }  // namespace

@@ -128,6 +128,7 @@ WorkerEnd WorkerPool::collect(const Worker& worker) const {
     end.exit_code = WEXITSTATUS(status);
   } else {
     end.why = name_of_signal(WTERMSIG(status));
+    end.lacked_memory = WTERMSIG(status) == SIGKILL;
   }
   return end;
 }

@@ -220,11 +220,21 @@ class TestFailures(Sweep):
         self.assertIn("crashed: signal 11", err)
         self.assertIn("crashed: signal 9", err)
 
-    def worker_of(self, process):
+    def test_of_several_points_at_once_one_that_lacks_memory_is_done_again_beside_fewer(self):
+        self.file.write_text(SLOW.replace("262144", "32768"))  # about a second
+        running = subprocess.Popen([COMMAND, "-q", "sweep", self.file, "-o", self.folder / "out", "-j", "2", "--set", "sweep.product.size=[\"1 MiB\"]",
+                                    "--set", "sweep.product.cus=[8]", "--set", "measure.seeds=1"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        os.kill(self.worker_of(running.pid, 2), signal.SIGKILL)
+        out, err = running.communicate(timeout=120)
+        self.assertEqual(running.returncode, 0, err)
+        self.assertIn("2 done, 0 failed", out)
+        self.assertEqual(err.count("a simulation was killed, as for lack of memory; it is done again, from now on 1 at once\n"), 1)
+
+    def worker_of(self, process, workers=1):
         for _ in range(200):
             children = pathlib.Path(f"/proc/{process}/task/{process}/children").read_text().split()
-            if children:
-                return int(children[0])
+            if len(children) >= workers:
+                return int(children[-1])
             time.sleep(0.05)
         self.fail("no worker")
 

@@ -46,6 +46,22 @@ TEST_CASE("a worker's end says what became of it") {
   CHECK(ends[3].why.find("crashed: signal 9") == 0);
   CHECK(ends[4].exit_code == 0);
   CHECK(pool.has_room());
+  CHECK(ends[3].lacked_memory);
+  CHECK_FALSE(ends[1].lacked_memory);
+}
+
+TEST_CASE("a pool that is limited takes no more until enough have ended, and is never widened") {
+  WorkerPool pool(3, std::nullopt);
+  pool.start(1, [] { return 0; });
+  pool.start(2, [] { return 0; });
+  CHECK(pool.running() == 2);
+  pool.limit_to(1);
+  CHECK_FALSE(pool.has_room());
+  CHECK(ends_of(pool).size() == 2);
+  pool.limit_to(2);
+  pool.start(3, [] { return 0; });
+  CHECK_FALSE(pool.has_room());
+  CHECK(ends_of(pool).size() == 1);
 }
 
 TEST_CASE("a worker that takes too long is ended, others are not") {
@@ -54,6 +70,7 @@ TEST_CASE("a worker that takes too long is ended, others are not") {
   pool.start(2, [] { return 0; });
   auto ends = ends_of(pool);
   CHECK(ends[1].why == "took longer than 0.3 s");
+  CHECK_FALSE(ends[1].lacked_memory);
   CHECK(ends[2].exit_code == 0);
 }
 
