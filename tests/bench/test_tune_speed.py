@@ -1,0 +1,36 @@
+"""What c3sim tune spends on a candidate that it does not simulate: CPU time of its rules, memory, bound and estimate. A search of 5,000
+layouts that is to answer within ten minutes on two cores leaves each less than 0.1 s, whole steps apart."""
+
+import os
+import pathlib
+import resource
+import subprocess
+import tempfile
+import unittest
+
+from machine_speed import cpu_budget
+
+FILE = pathlib.Path(os.environ["C3SIM_SOURCE"]) / "configs/experiments/training/llama3_70b_search.toml"
+COUNT = 6 * 5 * 3  # of 1,080
+MOST_S = 0.25  # of CPU time, each; 0.08 beside builds
+
+
+class TuneSpeed(unittest.TestCase):
+    def test_what_is_known_of_layouts_of_llama_3_70b_before_one_is_simulated(self):
+        with tempfile.TemporaryDirectory() as folder:
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            # With too few GPUs allowed all are looked at, and none is simulated.
+            command = [os.environ["C3SIM"], "-q", "tune", FILE, "-o", folder, "-j", "1", "--exact"]
+            for key in ("tune.most_gpus=1", 'sweep.product={"training.recompute"=["selective"],"training.micro_batch"=[1]}'):
+                command += ["--set", key]
+            done = subprocess.run(command, capture_output=True, text=True)
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        self.assertEqual(done.returncode, 4, done.stderr)
+        self.assertRegex(done.stdout, rf"\nall +{COUNT}\n")
+        print(f"{COUNT} layouts of 70B on 1,024 GPUs: {seconds / COUNT:.3f} s of CPU time to look at each")
+        self.assertLess(seconds, cpu_budget(COUNT * MOST_S))
+
+
+if __name__ == "__main__":
+    unittest.main()
