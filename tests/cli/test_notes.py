@@ -1,6 +1,7 @@
 """What the command says before its results: keys that do not matter, memory that is too small; and what it lists."""
 
 import json
+import re
 import time
 import unittest
 
@@ -45,6 +46,20 @@ class Notes(ScratchTest):
                 done = c3sim(*words, *dtype, "--json", "--set", f"{key}={value}")
                 self.assertNotIn("not used here", done.stderr)
                 self.assertGreater(self.time_of(json.loads(done.stdout)), 1.1 * self.time_of(plain))
+
+    def test_a_step_names_the_keys_of_its_framework_that_change_no_time(self):
+        step = ('schema = 1\nsystem = "h100-sxm-8"\nmodel.use = "llama-3-8b"\nmodel.layers = 2\nmodel.dtype = "bf16"\n[training]\n'
+                'framework = "torchtitan"\nsequence = 512\nmicro_batch = 1\nsharding = "{}"\n[strategy.step]\n[framework]\n'
+                'prefetch = 3\nflat_parameters = true\nfirst_bucket = "1 kB"\noverlaps_tensor = true\nsyncs_routing = true\n'
+                'reserved = "1 GiB"\n')
+        everywhere = {"overlaps_tensor", "syncs_routing"}
+        for sharding, unused in (("fsdp", {"first_bucket"}), ("ddp", {"prefetch", "flat_parameters"})):
+            with self.subTest(sharding=sharding):
+                (self.folder / "step.toml").write_text(step.format(sharding))
+                done = c3sim("config", "check", "step.toml", folder=self.folder)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                named = set(re.findall(r"(?m)^note: framework\.(\w+): not used here: ", done.stderr))
+                self.assertEqual(named, unused | everywhere)
 
     @staticmethod
     def time_of(answer):
