@@ -49,17 +49,19 @@ class Notes(ScratchTest):
 
     def test_a_step_names_the_keys_of_its_framework_that_change_no_time(self):
         step = ('schema = 1\nsystem = "h100-sxm-8"\nmodel.use = "llama-3-8b"\nmodel.layers = 2\nmodel.dtype = "bf16"\n[training]\n'
-                'framework = "torchtitan"\nsequence = 512\nmicro_batch = 1\nsharding = "{}"\n[strategy.step]\n[framework]\n'
-                'prefetch = 3\nflat_parameters = true\nfirst_bucket = "1 kB"\noverlaps_tensor = true\nsyncs_routing = true\n'
-                'reserved = "1 GiB"\n')
-        everywhere = {"overlaps_tensor", "syncs_routing"}
-        for sharding, unused in (("fsdp", {"first_bucket"}), ("ddp", {"prefetch", "flat_parameters"})):
-            with self.subTest(sharding=sharding):
-                (self.folder / "step.toml").write_text(step.format(sharding))
-                done = c3sim("config", "check", "step.toml", folder=self.folder)
-                self.assertEqual(done.returncode, 0, done.stderr)
-                named = set(re.findall(r"(?m)^note: framework\.(\w+): not used here: ", done.stderr))
-                self.assertEqual(named, unused | everywhere)
+                'framework = "torchtitan"\nsequence = 512\nmicro_batch = 1\nsharding = "{}"\nlora.rank = 16\n[strategy.step]\n'
+                '[framework]\nreserved = "1 GiB"\n')
+        keys = {"prefetch": 3, "flat_parameters": "true", "first_bucket": '"1 kB"', "overlaps_tensor": "true", "syncs_routing": "true"}
+        for sharding, used in (("fsdp", {"prefetch", "flat_parameters"}), ("ddp", {"first_bucket"})):
+            (self.folder / "step.toml").write_text(step.format(sharding))
+            plain = self.time_of(json.loads(c3sim("run", "step.toml", "--json", folder=self.folder).stdout)["strategies"][0])
+            for key, value in keys.items():
+                with self.subTest(sharding=sharding, key=key):
+                    done = c3sim("run", "step.toml", "--json", "--set", f"+framework.{key}={value}", folder=self.folder)
+                    named = re.findall(r"(?m)^note: framework\.(\w+): not used here: ", done.stderr)
+                    self.assertEqual(named, [] if key in used else [key])
+                    if key not in used:
+                        self.assertEqual(self.time_of(json.loads(done.stdout)["strategies"][0]), plain)
 
     @staticmethod
     def time_of(answer):
