@@ -278,8 +278,9 @@ std::vector<NamedRange> ExperimentFile::ranges() const {
 
 std::vector<std::string> ExperimentFile::notes() const {
   const Experiment nominal = sketch();
-  std::vector<std::string> notes =
-      unused_keys(overridden_keys(*merged_.table()), nominal.cluster, use_of(nominal));
+  RunUse use = use_of(nominal);
+  if (resolved_.table()->find("training") != nullptr) use.step = use_of(training_of(nominal));
+  std::vector<std::string> notes = unused_keys(overridden_keys(*merged_.table()), nominal.cluster, use);
   const Node* gpu = merged_.table()->find("gpu");
   const bool is_preset = gpu == nullptr || gpu->table() == nullptr || gpu->table()->find("name") == nullptr;
   if (is_preset) {

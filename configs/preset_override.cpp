@@ -111,13 +111,15 @@ class Override {
   void follow_compute() {
     const double clock = change_of("boost_clock");
     const double speed = change_of("xcds") * change_of("cus_per_xcd") * clock;
-    for (const DType dtype : enum_values<DType>()) {
-      const std::string peak = fmt::format("{}_peak", name_of(dtype));
+    std::vector<std::string> rates{kFp32Matrix};
+    for (const DType dtype : enum_values<DType>())
+      rates.push_back(fmt::format("{}_", name_of(dtype)));
+    for (const std::string& rate : rates) {
+      const std::string peak = rate + "peak";
       const bool has_own = overrides_.find(peak) != nullptr;
-      follow(fmt::format("{}_sustained", name_of(dtype)), has_own ? change_of(peak) : speed,
-             has_own ? std::string_view(peak) : kSpeed);
+      follow(rate + "sustained", has_own ? change_of(peak) : speed, has_own ? std::string_view(peak) : kSpeed);
       follow(peak, speed, kSpeed);
-      follow(fmt::format("{}_clock", name_of(dtype)), clock, "boost clock");
+      follow(rate + "clock", clock, "boost clock");
     }
   }
 

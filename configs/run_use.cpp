@@ -66,4 +66,10 @@ RunUse use_of(const Experiment& experiment) {
   return use;
 }
 
+StepUse use_of(const TrainingSetup& setup) {
+  return {.sharding = setup.sharding,
+          .tensor_parallel = setup.tensor_parallel,
+          .has_experts = setup.model.experts.has_value()};
+}
+
 }  // namespace c3::configs

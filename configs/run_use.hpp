@@ -1,12 +1,21 @@
 #pragma once
-/// What a run asks of its system, as far as that decides which keys of the system can change its times.
+/// What a run asks of its system and framework, as far as that decides which keys can change its times.
 
+#include <optional>
 #include <set>
 #include <string_view>
 
 #include "workloads/experiment.hpp"
+#include "workloads/training/setup.hpp"
 
 namespace c3::inline configs {
+
+/// What decides which keys of a framework matter to a training step.
+struct StepUse {
+  Sharding sharding = Sharding::none;
+  int tensor_parallel = 1;
+  bool has_experts = false;
+};
 
 struct RunUse {
   std::set<std::string_view> classes;  ///< of kernels that run: names of kKernelClasses
@@ -28,11 +37,14 @@ struct RunUse {
   bool alone = false;            ///< one kernel by its closed form, as `c3sim kernel` times it
   bool measured_launch = false;  ///< its launch is that of its measured class
   std::set<HbmArbitration> arbitrations;  ///< under which strategies run
+  std::optional<StepUse> step;            ///< absent where there is no training step
 
   void add(const Operator& op);
   void add(const CollectiveCall& call);
 };
 
+/// But `step`.
 RunUse use_of(const Experiment& experiment);
+StepUse use_of(const TrainingSetup& setup);
 
 }  // namespace c3::configs

@@ -73,6 +73,7 @@ class StrategyReader {
     Strategy strategy;
     strategy.name = name;
     if (section.has("serial")) strategy.serial = section.flag("serial");
+    if (strategy.serial && !work_.never_serial.empty()) section.refuse("serial", work_.never_serial);
     if (section.has("order")) strategy.order = read_order(section);
     if (section.has("hbm_arbitration"))
       strategy.hbm_arbitration = section.choice<HbmArbitration>("hbm_arbitration");

@@ -34,6 +34,8 @@ class Converter {
         elements.push_back(node(element, key));
       to.value = std::move(elements);
     } else if (const auto text = from.value_exact<std::string>()) {
+      if (text->find('\0') != std::string::npos)
+        throw ConfigError(to.origin, key, "texts must not contain U+0000, which ends them elsewhere");
       to.value = *text;
     } else if (const auto integer = from.value_exact<std::int64_t>()) {
       to.value = *integer;

@@ -13,7 +13,7 @@
 namespace c3::inline configs {
 namespace {
 
-constexpr std::array<std::string_view, 4> kTables = {"gpu", "node", "library", "fabric"};
+constexpr std::array<std::string_view, 5> kTables = {"gpu", "node", "library", "fabric", "framework"};
 
 void add_keys(std::vector<std::string>& keys, const std::string& path, const Node& value) {
   if (value.table() == nullptr || is_sourced_value(value)) {
@@ -57,6 +57,9 @@ constexpr std::string_view kNoProduct = "no matrix product of 8 or 16 bits runs"
 constexpr std::string_view kNoCopy = "nothing is copied to or from the memory of hosts";
 constexpr std::string_view kOneNode = "there is one node";
 constexpr std::string_view kClosedForm = "a kernel alone is timed by a closed form, without queues";
+constexpr std::string_view kNotFullySharded = "training.sharding is not \"fsdp\"";
+constexpr std::string_view kFullySharded = "training.sharding is \"fsdp\", which reduces each layer by itself";
+constexpr std::string_view kNoExperts = "the model has no experts";
 constexpr std::string_view kFromGraph = "collectives are launched from a graph, without the host";
 
 bool lacks_kernels(const Run& run) { return run.use.classes.empty(); }
@@ -66,6 +69,11 @@ bool is_alone(const Run& run) { return run.use.alone; }
 bool has_one_node(const Run& run) { return !run.has_nodes(); }
 bool lacks_collectives(const Run& run) { return !run.use.collectives; }
 bool lacks_copies(const Run& run) { return !run.use.host_copies; }
+bool lacks_experts(const Run& run) { return run.use.step && !run.use.step->has_experts; }
+bool is_fully_sharded(const Run& run) { return run.use.step && run.use.step->sharding == Sharding::parameters; }
+bool is_not_fully_sharded(const Run& run) {
+  return run.use.step && run.use.step->sharding != Sharding::parameters;
+}
 bool launches_from_graph(const Run& run) { return !run.use.host_calls; }
 
 /// The first that applies is the reason.
@@ -131,9 +139,10 @@ const std::vector<Condition>& conditions() {
       {"gpu.kernels.convolution", [](const Run& run) { return !run.has("convolution"); },
        "no convolution runs"},
       {"node.c2c_", lacks_copies, kNoCopy},
-      {"node.host_memory", [](const Run& run) { return lacks_copies(run) && run.cluster.node.host.sockets.empty(); },
-       kNoCopy},
-      {"node.", [](const Run& run) { return lacks_collectives(run) && lacks_copies(run); }, "no collective runs"},
+      {"node.host_memory",
+       [](const Run& run) { return lacks_copies(run) && run.cluster.node.host.sockets.empty(); }, kNoCopy},
+      {"node.", [](const Run& run) { return lacks_collectives(run) && lacks_copies(run); },
+       "no collective runs"},
       {"library.", lacks_collectives, "no collective runs"},
       {"fabric.", has_one_node, kOneNode},
       {"fabric.", lacks_collectives, "no collective runs"},
@@ -158,6 +167,19 @@ const std::vector<Condition>& conditions() {
       {"library.pair_buffer", [](const Run& run) { return !run.use.messages; }, "no rank sends messages"},
       {"library.host_launch", launches_from_graph, kFromGraph},
       {"library.eager_gap", launches_from_graph, kFromGraph},
+      {"framework.prefetch", is_not_fully_sharded, kNotFullySharded},
+      {"framework.one_communicator", is_not_fully_sharded, kNotFullySharded},
+      {"framework.flat_parameters", is_not_fully_sharded, kNotFullySharded},
+      {"framework.gathers_wait_on_host", is_not_fully_sharded, kNotFullySharded},
+      {"framework.bucket", is_fully_sharded, kFullySharded},
+      {"framework.first_bucket", is_fully_sharded, kFullySharded},
+      {"framework.overlaps_gradients", is_fully_sharded, kFullySharded},
+      {"framework.in_place_reduction", is_fully_sharded, kFullySharded},
+      {"framework.overlaps_tensor",
+       [](const Run& run) { return run.use.step && run.use.step->tensor_parallel == 1; },
+       "training.tensor_parallel is 1"},
+      {"framework.experts_apart", lacks_experts, kNoExperts},
+      {"framework.syncs_routing", lacks_experts, kNoExperts},
   };
   return kConditions;
 }

@@ -11,8 +11,8 @@
 
 namespace c3::inline configs {
 
-/// Dotted keys of `gpu`, `node`, `library` and `fabric` that \p document overrides: those of tables that are
-/// not whole presets themselves.
+/// Dotted keys of `gpu`, `node`, `library`, `fabric` and `framework` that \p document overrides: those of
+/// tables that are not whole presets themselves.
 std::vector<std::string> overridden_keys(const Table& document);
 
 /// The same of --set alone.

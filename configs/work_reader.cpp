@@ -21,6 +21,7 @@
 #include "workloads/analysis/shorter_steps.hpp"
 #include "workloads/analysis/step_outline.hpp"
 #include "workloads/recommendation/recommendation_step.hpp"
+#include "workloads/training/pipeline_rules.hpp"
 #include "workloads/training/recurrent_step.hpp"
 #include "workloads/training/training_step.hpp"
 
@@ -119,6 +120,7 @@ StreamsOfWork read_work(Section& root, const Sampling& sampling, StepExtent exte
     if (lengths && lengths->document_mask && !root.is_rehearsal()) pack(root, *lengths, setup);
     if (!root.is_rehearsal()) {
       streams.usual = usual_policies(setup);
+      streams.never_serial = why_never_serial(setup);
       streams.all_known = write_step(experiment, training_family(std::move(setup)), extent);
     }
   }

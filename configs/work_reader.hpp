@@ -21,6 +21,7 @@ enum class StepExtent {
 struct StreamsOfWork {
   std::map<std::string, StreamPolicy> usual = {};  ///< policies of streams of which a strategy says nothing
   bool all_known = true;  ///< the program has every stream; false of one stage, and of a step without a program
+  std::string never_serial = {};  ///< why they cannot run one after another; empty: they can
 };
 
 /// Streams that are written out, those of a step of [training], [recurrent] or [recommendation], or those of a

@@ -23,7 +23,7 @@ inline constexpr auto kComputeFields = std::to_array<Field<ComputeSpec>>({
     quantity<&ComputeSpec::registers_per_cu>("registers_per_cu", "vector register file of one CU"),
     number<&ComputeSpec::wave_slots_per_cu>("wave_slots_per_cu", {1, 256},
                                             "wavefronts (warps) that can be resident on one CU"),
-    quantity<&ComputeSpec::boost_clock>("boost_clock", "highest core clock"),
+    quantity<&ComputeSpec::boost_clock>("boost_clock", "highest core clock, at which peaks hold"),
     quantity<&ComputeSpec::outstanding>("cu_outstanding", "most loads that one CU keeps in flight").optional(),
     number<&ComputeSpec::speed_spread>("speed_spread", {0, 0.2},
                                        "standard deviation over GPUs of the speed of arithmetic, of its mean")

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <fstream>
 #include <iterator>
 #include <system_error>
 #include <utility>
@@ -30,6 +31,14 @@ void write_whole(const fs::path& path, const Json& json) {
   TemporaryFile file(path);
   file.append(json.dump(1) + "\n");
   file.rename_to_target();
+}
+
+/// Whether there is a file that ends as write_whole() ends it: a copy of a folder may have been cut short.
+bool is_whole(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::array<char, 2> end{};
+  file.seekg(-std::ssize(end), std::ios::end);
+  return file.read(end.data(), std::ssize(end)) && end == std::array{'}', '\n'};
 }
 
 /// \returns null when there is no such file.
@@ -185,15 +194,9 @@ fs::path SweepFolder::file_of(const std::string& id, bool failed) const {
   return path_ / kPoints / (id + (failed ? ".failed.json" : ".json"));
 }
 
-bool SweepFolder::has(const std::string& id) const {
-  std::error_code ignored;
-  return fs::exists(file_of(id, false), ignored);
-}
+bool SweepFolder::has(const std::string& id) const { return is_whole(file_of(id, false)); }
 
-bool SweepFolder::has_failed(const std::string& id) const {
-  std::error_code ignored;
-  return !has(id) && fs::exists(file_of(id, true), ignored);
-}
+bool SweepFolder::has_failed(const std::string& id) const { return !has(id) && is_whole(file_of(id, true)); }
 
 std::optional<PointResult> SweepFolder::read(const std::string& id) const {
   for (const bool failed : {false, true}) {

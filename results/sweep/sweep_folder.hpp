@@ -67,7 +67,7 @@ class SweepFolder {
   /// Removes what killed processes left half written among the points; see remove_stale_files().
   void remove_leftovers() const;
 
-  /// Whether there is a result that is no failure.
+  /// Whether there is a whole result that is no failure. A file that was cut short, as by copying, is none.
   bool has(const std::string& id) const;
   bool has_failed(const std::string& id) const;
   /// The result, or else the failure; absent when there is neither. \throws IoError

@@ -176,6 +176,9 @@ MISTAKES = {
     "ends": (training('precision = "fp8_tensorwise"\nfirst_layers_16bit = 20\nlast_layers_16bit = 20'), "12:21", "training.last_layers_16bit",
              "40 layers at both ends exceed the model's 32"),
     "graphs": (training('graphs = "step"') + "[framework]\nsyncs_passes = true\n", "10:10", "training.graphs", "requires framework.syncs_passes = false"),
+    "serial": (training("pipeline = 2\nschedule = \"zb-v\"\nvirtual_stages = 2\nmicro_batches = 4").replace('"fsdp"', '"ddp"').replace(
+                   "all_gather.priority = 1\n", "") + "[strategy.one_by_one]\nserial = true\n", "17:10", "strategy.one_by_one.serial",
+               'requires training.pipeline_messages = "batched" (it is "overlapped")'),
     "no_model": (GOOD.replace('[model]\nuse = "llama-3-8b"\ndtype = "bf16"\n', ""), "1:1", "model", "is missing"),
 }
 

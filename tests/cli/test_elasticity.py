@@ -45,6 +45,7 @@ ROWS = (
     ("gpu.cus_per_xcd", "38", kernel("gemm", "mi300x", *GEMM), 2, -1.1, -0.8, "peaks follow; whole waves round"),
     ("gpu.cus_per_xcd", "132", kernel("copy", "h100-sxm", *TENSOR), 2, -0.1, 0.02, "memory is full with fewer"),
     ("gpu.boost_clock", "1.98 GHz", kernel("gemm", "h100-sxm", *GEMM, *UNLIMITED), 1.05, -1.001, -0.8, "peaks follow"),
+    ("gpu.boost_clock", "1.7 GHz", kernel("gemm", "mi250x-gcd", *GEMM[:-1], "fp32"), 1.05, -1.001, -0.8, "peaks follow"),
     ("gpu.l2_size", "4 MiB", kernel("gemm", "mi300x", *GEMM), 2, -0.3, 0.02, "fewer misses, which are hidden"),
     ("gpu.l2_size", "4 MiB", kernel("copy", "mi300x", *TENSOR), 2, -0.01, 0.01, "nothing is used twice"),
     ("gpu.launch_latency", "1.75 us", kernel("relu", "mi300x", *SMALL_TENSOR, "--launch", "device"), 1.1, 0.3, 1.0,

@@ -1,6 +1,7 @@
 """What the command says before its results: keys that do not matter, memory that is too small; and what it lists."""
 
 import json
+import re
 import time
 import unittest
 
@@ -45,6 +46,22 @@ class Notes(ScratchTest):
                 done = c3sim(*words, *dtype, "--json", "--set", f"{key}={value}")
                 self.assertNotIn("not used here", done.stderr)
                 self.assertGreater(self.time_of(json.loads(done.stdout)), 1.1 * self.time_of(plain))
+
+    def test_a_step_names_the_keys_of_its_framework_that_change_no_time(self):
+        step = ('schema = 1\nsystem = "h100-sxm-8"\nmodel.use = "llama-3-8b"\nmodel.layers = 2\nmodel.dtype = "bf16"\n[training]\n'
+                'framework = "torchtitan"\nsequence = 512\nmicro_batch = 1\nsharding = "{}"\nlora.rank = 16\n[strategy.step]\n'
+                '[framework]\nreserved = "1 GiB"\n')
+        keys = {"prefetch": 3, "flat_parameters": "true", "first_bucket": '"1 kB"', "overlaps_tensor": "true", "syncs_routing": "true"}
+        for sharding, used in (("fsdp", {"prefetch", "flat_parameters"}), ("ddp", {"first_bucket"})):
+            (self.folder / "step.toml").write_text(step.format(sharding))
+            plain = self.time_of(json.loads(c3sim("run", "step.toml", "--json", folder=self.folder).stdout)["strategies"][0])
+            for key, value in keys.items():
+                with self.subTest(sharding=sharding, key=key):
+                    done = c3sim("run", "step.toml", "--json", "--set", f"+framework.{key}={value}", folder=self.folder)
+                    named = re.findall(r"(?m)^note: framework\.(\w+): not used here: ", done.stderr)
+                    self.assertEqual(named, [] if key in used else [key])
+                    if key not in used:
+                        self.assertEqual(self.time_of(json.loads(done.stdout)["strategies"][0]), plain)
 
     @staticmethod
     def time_of(answer):

@@ -304,6 +304,14 @@ class TestLossless(Sweep):
         done = c3sim("merge", self.folder / "out")
         self.assert_one_line(done, 74, f"{damaged.name}: cannot read: it is no c3sim.sweep_point file")
 
+    def test_points_that_were_cut_short_are_simulated_again(self):
+        self.sweep("out")
+        whole = self.points("out")
+        for name, length in zip(sorted(whole), (0, 1, 100)):
+            (self.folder / "out/points" / name).write_bytes(whole[name][:length])
+        self.sweep("out")
+        self.assertEqual(self.points("out"), whole)
+
 
 class TestBadInput(Sweep):
     def test_usage(self):

@@ -44,12 +44,14 @@ TEST_CASE("a path that is no readable TOML file is refused in one line that begi
   CHECK(refusal(pipe) == pipe + ":1:1: file: is not a regular file");
 }
 
-TEST_CASE("numbers that are not finite and dates are refused where they stand") {
+TEST_CASE("numbers that are not finite, dates and texts with a zero are refused where they stand") {
   const ScratchFolder folder;
   const std::string file = folder.write("a.toml", "a = 1\nb = nan\n");
   CHECK(error_of([&] { load_document(file); }) == file + ":2:5: b: numbers must be finite");
   folder.write("a.toml", "[x]\nwhen = 2026-11-20\n");
   CHECK(error_of([&] { load_document(file); }) == Part{file + ":2:8: when: dates and times have no meaning"});
+  folder.write("a.toml", "a = [\"b\", \"16 MiB\\u0000\"]\n");
+  CHECK(error_of([&] { load_document(file); }) == Part{file + ":1:11: a: texts must not contain U+0000"});
 }
 
 TEST_CASE("tables merge key by key, the later base wins, the file wins over all, and order is kept") {

@@ -31,7 +31,8 @@ std::int64_t DataParallel::shard(std::size_t unit) const {
 }
 
 std::int64_t DataParallel::tensors(std::size_t unit) const {
-  return setup_.framework.flat_parameters ? 1 : units_[unit].tensors;
+  const bool is_flat = setup_.sharding == Sharding::parameters && setup_.framework.flat_parameters;
+  return is_flat ? 1 : units_[unit].tensors;
 }
 
 std::int64_t DataParallel::updated_casts(std::size_t unit) const {

@@ -157,6 +157,15 @@ std::optional<BrokenRule> broken_pipeline_rule(const TrainingSetup& setup, int r
   return rule_of_table(setup, ranks);
 }
 
+std::string why_never_serial(const TrainingSetup& setup) {
+  const PipelineSetup& pipeline = setup.pipeline;
+  if (pipeline.stages == 1 || pipeline.messages == PipelineMessages::batched) return {};
+  return fmt::format(
+      "requires training.pipeline_messages = \"batched\" (it is \"{}\"): a receive launched ahead "
+      "would wait for passes behind it; gpipe, 1f1b, zb-h1 and interleaved can be batched",
+      name_of(pipeline.messages));
+}
+
 PipelineSchedule schedule_of(const TrainingSetup& setup) {
   if (setup.pipeline.schedule == ScheduleKind::table)
     return schedule_from(setup.pipeline.table, setup.pipeline.virtual_stages);
