@@ -146,7 +146,7 @@ TEST_CASE("all keys that a preset lacks are told at once, each with its unit and
   folder.write("gpus/mine.toml", "extends = \"kernels/hopper\"\nname = \"mine\"\n");
   const std::string error = error_of([] { load_gpu("mine"); });
   CHECK(error == Part{" keys are missing\n"});
-  CHECK(error == Part{"\n  boost_clock          frequency [Hz]: highest core clock\n"});
+  CHECK(error == Part{"\n  boost_clock          frequency [Hz]: highest core clock, at which peaks hold\n"});
   CHECK(error == Part{"\n  hbm_peak             bandwidth [B/s]: data sheet's memory bandwidth\n"});
   CHECK(error == Part{"\n  hbm_arbitration      outstanding | byte_fair"});
 }
