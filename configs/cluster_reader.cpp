@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "collectives/library/peer_reach.hpp"
+#include "configs/overrides.hpp"
 #include "configs/scales.hpp"
 #include "configs/spec_readers.hpp"
 #include "configs/straggler_reader.hpp"
@@ -57,11 +58,7 @@ void check_fabric(Section& root, Section& section, ClusterSpec& cluster) {
 
 void name_fabric(Table& root) {
   Node* fabric = root.find("fabric");
-  if (fabric != nullptr && fabric->text() != nullptr) {  // fabric = "ib-ndr" for [fabric] use = "ib-ndr"
-    Table named;
-    named.put("use", fabric->origin, Node{*fabric->text(), fabric->origin});
-    fabric->value = std::move(named);
-  }
+  if (fabric != nullptr) spell_out_use(*fabric);
   Node* node = root.find("node");
   Table* node_table = node == nullptr ? nullptr : node->table();
   const Node* own = node_table == nullptr ? nullptr : node_table->find("fabric");

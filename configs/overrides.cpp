@@ -107,6 +107,10 @@ Node& element_of(Array& array, const std::string& key, const Change& change) {
 
 /// The table (or list) that holds the last key; tables on the way are made when the key is to be set.
 Node& holder_of(Node& document, const Change& change) {
+  if (Node* fabric = change.keys.size() > 1 && change.keys.front() == "fabric"
+                         ? document.table()->find("fabric")
+                         : nullptr)
+    spell_out_use(*fabric);
   Node* holder = &document;
   for (std::size_t i = 0; i + 1 < change.keys.size(); ++i) {
     const std::string& key = change.keys[i];
@@ -154,6 +158,13 @@ void apply(Node& document, Change change) {
 }
 
 }  // namespace
+
+void spell_out_use(Node& node) {
+  if (node.text() == nullptr) return;
+  Table named;
+  named.put("use", node.origin, Node{*node.text(), node.origin});
+  node.value = std::move(named);
+}
 
 void apply_override(Node& document, std::string_view set, std::uint32_t number) {
   apply(document, take_apart(set, number));

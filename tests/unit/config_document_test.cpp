@@ -1,4 +1,5 @@
 #include "configs/document.hpp"
+#include "configs/overrides.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -152,6 +153,18 @@ TEST_CASE("a --set that does not apply is reported as --set:number:1") {
   }
   CHECK(set_error("a = 1", {"a.b=2"}) == "--set:1:1: a.b: 'b' is inside an integer");
   CHECK(set_error("a = [1]", {"a.1=2"}) == "--set:1:1: a.1: '1' is not an index of a list of 1");
+}
+
+TEST_CASE("keys of a fabric can be set where the file has its name only") {
+  Node document = parse_toml("fabric = \"ib-ndr\"", "mine.toml");
+  apply_override(document, "fabric.scale=1.5", 1);
+  const Table& fabric = *document.table()->find("fabric")->table();
+  CHECK(*fabric.find("use")->text() == "ib-ndr");
+  CHECK(fabric.find("scale") != nullptr);
+  apply_override(document, "fabric=ib-hdr", 2);
+  CHECK(*document.table()->find("fabric")->text() == "ib-hdr");
+  CHECK(set_error("fabric = \"ib-ndr\"", {"~fabric.scale"}) ==
+        "--set:1:1: fabric.scale: there is no such key to delete");
 }
 
 TEST_CASE("what write_toml writes, parse_toml reads back") {
