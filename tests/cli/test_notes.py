@@ -49,11 +49,11 @@ class Notes(ScratchTest):
 
     def test_a_step_names_the_keys_of_its_framework_that_change_no_time(self):
         step = ('schema = 1\nsystem = "h100-sxm-8"\nmodel.use = "llama-3-8b"\nmodel.layers = 2\nmodel.dtype = "bf16"\n[training]\n'
-                'framework = "torchtitan"\nsequence = 512\nmicro_batch = 1\nsharding = "{}"\nlora.rank = 16\n[strategy.step]\n'
+                'framework = "{}"\nsequence = 512\nmicro_batch = 1\nsharding = "{}"\nlora.rank = 16\n[strategy.step]\n'
                 '[framework]\nreserved = "1 GiB"\n')
         keys = {"prefetch": 3, "flat_parameters": "true", "first_bucket": '"1 kB"', "overlaps_tensor": "true", "syncs_routing": "true"}
-        for sharding, used in (("fsdp", {"prefetch", "flat_parameters"}), ("ddp", {"first_bucket"})):
-            (self.folder / "step.toml").write_text(step.format(sharding))
+        for framework, sharding, used in (("torchtitan", "fsdp", {"prefetch", "flat_parameters"}), ("nemo", "ddp", {"first_bucket"})):
+            (self.folder / "step.toml").write_text(step.format(framework, sharding))
             plain = self.time_of(json.loads(c3sim("run", "step.toml", "--json", folder=self.folder).stdout)["strategies"][0])
             for key, value in keys.items():
                 with self.subTest(sharding=sharding, key=key):
