@@ -13,7 +13,7 @@ TABLES = {
         "model,gpus,fsdp,tp,seq,local_batch,compile,fp8,async_tp,tps_gpu,mem_gib\n8B,16,16,1,256,1,0,0,0,9000,1.5\n8B,16,16,1,256,1,1,1,0,9900,1.5\n",
     "mosaic_mpt_a100_80g_125m_1b.csv": "model,seq,gpus,micro_batch,grad_accum,tokens_s,act_ckpt\n1b,256,8,1,2,500000,True\n",
     "simumax_b200_70b.csv": "tp,pp,layers,seq,mbs,micro_batches,step_ms,peak_alloc_gib\n2,1,2,256,1,4,9,0.5\n1,2,2,256,1,4,12,0.5\n",
-    "vtrain_multi_node_18b_39b.csv": VTRAIN_COLUMNS + "16,8,1,256,8,2,256,8,2,1,30\n16,16,1,256,8,4,256,2,4,2,40\n16,16,1,256,8,4,256,2,3,2,40\n",
+    "vtrain_multi_node_18b_39b.csv": VTRAIN_COLUMNS + "16,8,1,256,8,2,256,8,2,1,30\n16,16,1,256,8,4,256,2,4,2,40\n16,16,1,256,8,4,256,2,3,2,40\n16,8,2,256,8,2,256,8,2,1,30.01\n",
     "dgxc_h100_8b_cp2_175b_bf16.csv": "release,workload,gpus,gbs,metric,value\n"
         'v1,"Llama BF16 (TP=1, PP=1, CP=2, MBS=1, GA=2)",8,8.0,time,0.02\n'
         'v1,"Llama BF16 (TP=1, PP=1, CP=2, MBS=1, GA=2)",16,16.0,time,0.03\n'
@@ -52,7 +52,7 @@ class ReproduceCluster(SmallStepsTest):
         rows = list(csv.DictReader((self.folder / "rows.csv").read_text().splitlines()))
         names = [(row["set"], row["row"]) for row in rows]
         self.assertEqual(names,
-                         [("titan128", "eager"), ("vtrain18b", "tp8 mb1"), ("titan128", "compiled fp8_tensorwise"), ("vtrain16", "tp2 pp2 dp4 mb1"), ("simumax_tp", "tp2 pp1 m4"), ("simumax", "tp1 pp2 m4"), ("gpt175b", "v1 16 GPUs"),
+                         [("titan128", "eager"), ("vtrain18b", "tp8 mb1"), ("vtrain18b", "tp8 mb2"), ("titan128", "compiled fp8_tensorwise"), ("vtrain16", "tp2 pp2 dp4 mb1"), ("simumax_tp", "tp2 pp1 m4"), ("simumax", "tp1 pp2 m4"), ("gpt175b", "v1 16 GPUs"),
                           ("gpt175b", "v1 32 GPUs"), ("llama8b_cp2", "v1 8 GPUs"), ("llama8b_cp2", "v1 16 GPUs"), ("llama8b_cp2_fp8", "v1 8 GPUs"), ("bridge8b", "25.11 B200 fp8_tensorwise"),
                           ("bridge8b", "25.11 B200 mxfp8"), ("bridge70b", "26.02 GB300 nvfp4"), ("qwen30b", "26.02 GB300 mxfp8"), ("lora_other", "4.0 H200 tp4 cp1"), ("lora_nvidia", "4.0 H200 tp2 cp1"),
                           ("lora_amd", "5.1 MI300X")])
@@ -83,11 +83,36 @@ class ReproduceCluster(SmallStepsTest):
         speeds = {row["set"]: (float(row["tokens_per_s_per_gpu"]), float(row["here_ms"]) / float(row["measured_ms"])) for row in rows if row["row"].endswith("m4")}
         (few, one), (many, other) = speeds["simumax"], speeds["simumax_tp"]
         self.assertEqual(figures["ranking.simumax.m4"]["simulated"], 1 if (few < many) == (few * one < many * other) else -1)
-        self.assertEqual(figures["ranking.chosen"]["simulated"], 1 if figures["ranking.simumax.m4"]["beside"]["lost [%]"] <= 3 else 0)
+        good = [figures[f"ranking.{group}"]["beside"]["lost [%]"] <= 3 for group in ("simumax.m4", "vtrain256")]
+        self.assertEqual(figures["ranking.chosen"]["simulated"], sum(good))
+        # 12 and 9 ms are the same way round when measured again; which of 30.00 and 30.01 ms comes first is a coin's toss.
+        apart, near = (figures[f"ranking.{group}"]["beside"] for group in ("simumax.m4", "vtrain256"))
+        for noise in ("3 % noise", "5 % noise"):
+            self.assertEqual(apart[noise], 1)
+            self.assertLess(abs(near[noise]), 0.2)
+        self.assertEqual(near["TP 8"], figures["ranking.vtrain256"]["simulated"])  # both rows are
+        self.assertNotIn("TP 8", apart)
         row = rows[names.index(("simumax", "tp1 pp2 m4"))]
         for bound in ("p5", "p95"):
             self.assertAlmostEqual(100 * (float(row[f"{bound}_ms"]) / float(row["measured_ms"]) - 1),
                                    figures["steps.row.simumax.tp1-pp2-m4"][bound], places=2)
+
+    def test_messages_of_megatron_deepspeed_pipelines_are_partitioned_over_tensor_parallel_ranks(self):
+        self.add_tables({name: text.splitlines()[0] + "\n" for name, text in TABLES.items()} | {
+            "vtrain_multi_node_18b_39b.csv": VTRAIN_COLUMNS + "16,16,1,256,8,4,256,2,4,2,40\n16,16,1,256,8,4,256,1,8,2,40\n"})
+        c3sim("reproduce", "cluster", "-q", "--data", self.folder / "data", "--rows", self.folder / "rows.csv")
+        rows = {row["row"]: float(row["here_ms"]) for row in csv.DictReader((self.folder / "rows.csv").read_text().splitlines())}
+
+        def alone(share, words, *more):
+            sets = ["nodes=2", "model.hidden=256", "model.ffn=1024", "model.heads=8", "model.kv_heads=8", f"model.vocabulary={words}",
+                    f"training.tensor_parallel={share}", "+training.pipeline=2", "training.micro_batch=1", "training.global_batch=16", *more]
+            done = c3sim("run", self.experiments / "gpt_18b_a100.toml", "--json", "-o", self.folder / "run.h5",
+                         *(f"--set={its}" for its in sets))
+            return json.loads(done.stdout)["strategies"][0]["time_us"] / 1000
+
+        self.assertAlmostEqual(alone(2, 50432, "+training.scatter_gather=true"), rows["tp2 pp2 dp4 mb1"], places=2)
+        self.assertNotAlmostEqual(alone(2, 50432), rows["tp2 pp2 dp4 mb1"], places=2)
+        self.assertAlmostEqual(alone(1, 50304), rows["tp1 pp2 dp8 mb1"], places=2)  # there is nothing to divide
 
     def test_a_section_for_which_tables_have_no_rows_is_left_out(self):
         self.add_tables({name: text.splitlines()[0] + "\n" for name, text in TABLES.items()} | {
