@@ -3,13 +3,17 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
+#include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 
 #include "base/nearest_name.hpp"
 #include "configs/fields/gpu_fields.hpp"
+#include "configs/learned_products.hpp"
 #include "configs/preset_store.hpp"
 #include "configs/scales.hpp"
+#include "configs/selector_file.hpp"
 #include "configs/spec_readers.hpp"
 #include "gpu/clock/sustained_level.hpp"
 #include "gpu/kernels/coefficient_table.hpp"
@@ -138,6 +142,16 @@ TriggerSpec read_trigger(Section& section) {
   return trigger;
 }
 
+/// \p gpu has its family and the way its library chooses.
+std::shared_ptr<const LibraryChoice> read_library_choice(const Section& section, const GpuSpec& gpu) {
+  if (section.is_rehearsal() || gpu.library_kernels.gemm_choice != GemmChoice::library) return nullptr;
+  try {
+    return learned_products(find_selectors("rocblas"), gpu.family.name);
+  } catch (const std::invalid_argument& error) {
+    section.fail("gemm_choice", error.what());
+  }
+}
+
 /// What \p gpu has is scaled, whether the file says it or it was derived.
 void scale(GpuSpec& gpu, std::string_view name, double factor) {
   for (MatrixRate& rate : gpu.compute.matrix)
@@ -195,6 +209,7 @@ GpuSpec read_gpu(Section& section) {
   if (!section.is_rehearsal()) check_measured_on(section, gpu);
   gpu.trigger = read_trigger(section);
   read_fields(section, gpu.family, kFamilyFields);
+  gpu.library_choice = read_library_choice(section, gpu);
   const KernelCoefficients coefficients =
       read_kernel_coefficients(section.table("kernels"), gpu.family.name, gpu.hbm.technology);
   section.explain("kernels", "coefficients: extends = \"kernels/FAMILY.toml\"");

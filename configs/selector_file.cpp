@@ -184,11 +184,16 @@ std::string selector_text(const std::string& name, const KernelSelector& selecto
 
 SelectorTable load_selectors(const std::filesystem::path& file) { return SelectorReader(file).take(); }
 
-std::filesystem::path shipped_selectors(std::string_view library) {
+std::optional<std::filesystem::path> find_selectors(std::string_view library) {
   for (const std::filesystem::path& folder : preset_folders()) {
     std::filesystem::path file = folder / "selection" / fmt::format("{}.csv.gz", library);
     if (std::filesystem::exists(file)) return file;
   }
+  return std::nullopt;
+}
+
+std::filesystem::path shipped_selectors(std::string_view library) {
+  if (const auto file = find_selectors(library)) return *file;
   const Origin nowhere{std::make_shared<const std::string>("selection"), 1, 1};
   throw ConfigError(nowhere, std::string(library), "no folder of presets has weights of its choices");
 }

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -20,8 +21,10 @@ using SelectorTable = std::map<std::string, KernelSelector>;
 /// FEATURE<THRESHOLD, @TOKENS (bits, in hexadecimal), or a leaf's value. \throws ConfigError, IoError
 SelectorTable load_selectors(const std::filesystem::path& file);
 
-/// The file of configs/selection/ for \p library ("miopen"). \throws ConfigError when no folder of presets has
-/// it.
+/// The file of configs/selection/ for \p library ("miopen"), of the first folder of presets that has it.
+std::optional<std::filesystem::path> find_selectors(std::string_view library);
+
+/// The same. \throws ConfigError when no folder of presets has it.
 std::filesystem::path shipped_selectors(std::string_view library);
 
 /// What load_selectors reads. \param comment one line

@@ -54,6 +54,7 @@ constexpr std::string_view kNoEngines =
 constexpr std::string_view kNotFused = "no strategy fuses a collective with its producer (backend = \"fused\")";
 constexpr std::string_view kNoKernel = "no kernel runs";
 constexpr std::string_view kNoProduct = "no matrix product of 8 or 16 bits runs";
+constexpr std::string_view kNoMatrixProduct = "no matrix product runs";
 constexpr std::string_view kNoCopy = "nothing is copied to or from the memory of hosts";
 constexpr std::string_view kOneNode = "there is one node";
 constexpr std::string_view kClosedForm = "a kernel alone is timed by a closed form, without queues";
@@ -108,8 +109,7 @@ const std::vector<Condition>& conditions() {
       {"gpu.strict_rotation", is_alone, kClosedForm},
       {"gpu.product_after_others", is_alone, "a kernel alone has no other work beside or before it"},
       {"gpu.product_after_others",
-       [](const Run& run) { return !run.has("matrix_gemm") && !run.has("vector_gemm"); },
-       "no matrix product runs"},
+       [](const Run& run) { return !run.has("matrix_gemm") && !run.has("vector_gemm"); }, kNoMatrixProduct},
       {"gpu.work_group_spread", lacks_kernels, kNoKernel},
       {"gpu.cohorts_per_placement", lacks_kernels, kNoKernel},
       {"gpu.host_join", [](const Run& run) { return !run.use.beside; }, "no streams run beside one another"},
@@ -132,6 +132,8 @@ const std::vector<Condition>& conditions() {
       {"gpu.gemm_cluster", [](const Run& run) { return !run.has("matrix_gemm"); }, kNoProduct},
       {"gpu.gemm_stages", [](const Run& run) { return !run.has("matrix_gemm"); }, kNoProduct},
       {"gpu.gemm_own_tiles", [](const Run& run) { return !run.has("matrix_gemm"); }, kNoProduct},
+      {"gpu.gemm_choice", [](const Run& run) { return !run.has("matrix_gemm") && !run.has("vector_gemm"); },
+       kNoMatrixProduct},
       {"gpu.kernels.vector_gemm", [](const Run& run) { return !run.has("vector_gemm"); },
        "no fp32 matrix product runs"},
       {"gpu.kernels.attention", [](const Run& run) { return !run.has("attention"); },

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "base/enum_names.hpp"
 #include "engine/units.hpp"
 #include "gpu/kernels/coefficients.hpp"
+#include "gpu/library_kernels.hpp"
 #include "gpu/memory_spec.hpp"
 
 namespace c3::inline gpu {
@@ -151,15 +153,6 @@ struct FamilySpec {
   bool operator==(const FamilySpec&) const = default;
 };
 
-/// Output tile of one GEMM work group and the depth of one step of its K loop.
-struct GemmTile {
-  std::int64_t m = 256;
-  std::int64_t n = 256;
-  std::int64_t k = 64;
-  int waves = 4;  ///< wavefronts of its work group
-  friend bool operator==(const GemmTile&, const GemmTile&) = default;
-};
-
 struct ComputeSpec {
   int xcds = 1;         ///< dies with their own L2 and work-group queue
   int cus_per_xcd = 1;  ///< compute units (SMs) of one die
@@ -252,26 +245,6 @@ struct TriggerSpec {
   double near_memory_update = 0.0;
 
   bool operator==(const TriggerSpec&) const = default;
-};
-
-/// Which kernels the vendor's library of matrix products has for it.
-struct LibraryKernelSpec {
-  /// Tiles on matrix units (16 bits and fewer), on vector units, and for batched products on vector units.
-  std::vector<GemmTile> matrix_tiles = {};
-  std::vector<GemmTile> vector_tiles = {};
-  std::vector<GemmTile> batched_vector_tiles = {};
-  /// The same of fp32 products on matrix units, where they run there.
-  std::vector<GemmTile> fp32_matrix_tiles = {};
-  std::vector<GemmTile> batched_fp32_matrix_tiles = {};
-  int gemm_cluster = 1;  ///< work groups that fetch a shared panel once for all of them (TMA multicast)
-  /// Steps of K that a work group on matrix units has in LDS at once, most of them on their way; 0: as many as
-  /// fit, so that no other work group with LDS finds room on its CU.
-  int gemm_stages = 1;
-  /// Kernels on matrix units are persistent: as many work groups as the GPU holds, each of which has so many
-  /// tiles of its own (PersistentBlocks); 0: one work group a tile.
-  int gemm_own_tiles = 0;
-
-  bool operator==(const LibraryKernelSpec&) const = default;
 };
 
 /// Loads of a GEMM marked `streamed`, whose HBM traffic cannot be explained by tile geometry (StreamedTraffic).
@@ -377,6 +350,8 @@ struct GpuSpec {
   DmaSpec dma;
   TriggerSpec trigger = {};
   LibraryKernelSpec library_kernels = {};
+  /// What the library takes for a product, of GemmChoice::library; else nullptr.
+  std::shared_ptr<const LibraryChoice> library_choice = {};
   KernelCoefficients kernels = {};  ///< for its family and memory technology
   GovernorSpec governor = {};
   HypothesisSpec hypotheses = {};

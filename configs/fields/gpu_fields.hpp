@@ -64,6 +64,10 @@ inline constexpr auto kLibraryKernelFields = std::to_array<Field<LibraryKernelSp
     number<&LibraryKernelSpec::gemm_own_tiles>("gemm_own_tiles", {0, kMostOwnTiles},
                                                "own tiles of a persistent work group; 0: not persistent")
         .optional(),
+    choice<&LibraryKernelSpec::gemm_choice>("gemm_choice",
+                                            "fastest: the tile and split of least time by the cost model; "
+                                            "library: those that rocBLAS takes, as learned from its tables")
+        .optional(),
 });
 static_assert(member_count<LibraryKernelSpec>() == kLibraryKernelFields.size());
 
@@ -332,7 +336,7 @@ void each_quantity(GpuSpec& gpu, const Visit& visit) {
   each_quantity(gpu.governor, kGovernorFields, "", visit);
 }
 
-static_assert(member_count<GpuSpec>() == 14,
-              "each part has its table above, and its line in each_quantity and read_gpu");
+static_assert(member_count<GpuSpec>() == 15,
+              "each part but library_choice has its table above, and its line in each_quantity and read_gpu");
 
 }  // namespace c3::configs

@@ -145,7 +145,7 @@ StudyLine TileChoice::model(const PublishedFigures& published) const {
   if (!was_chosen_) return line;
   double right = 0.0;
   for (const TileProblem& problem : of_.problems) {
-    const GemmTile tile = plan_gemm(problem.shape, of_.gpus[problem.gpu]).tile;
+    const GemmTile tile = fastest_plan(problem.shape, of_.gpus[problem.gpu]).tile;
     right +=
         std::to_string(tile.m) == problem.taken[0] && std::to_string(tile.n) == problem.taken[1] ? 1.0 : 0.0;
   }

@@ -111,7 +111,8 @@ ConvolutionPlan planned(const ConvolutionShape& shape, std::int64_t parts, const
                        .batch = product.count * parts};
   ConvolutionPlan plan;
   KernelDescription& kernel = plan.kernel;
-  kernel = describe_product("convolution", gemm, gpu);
+  // MIOpen's own kernel, which rocBLAS does not choose.
+  kernel = describe_product("convolution", gemm, gpu, fastest_plan(gemm, gpu));
   const double share = gpu.kernels.convolution.implicit_share;
   kernel.compute_time = kernel.compute_time / share + gathering(kernel, shape, gpu);
   kernel.least_time = std::max(kernel.least_time / share, waiting(gemm.k, shape.dtype, gpu));

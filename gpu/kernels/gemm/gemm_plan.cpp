@@ -126,6 +126,16 @@ double scaling_share(const GemmShape& shape, const MatrixRate& rate, const GpuSp
   return ops * (rate.peak / matrix_rate(gpu, DType::fp32).peak) / static_cast<double>(together);
 }
 
+/// The tile of \p kernel, with wavefronts as plan_by says. \p known: the GPU's tiles
+GemmTile tile_of(const LibraryGemm& kernel, std::span<const GemmTile> known) {
+  constexpr std::int64_t kOneWave = 256;  // results
+  GemmTile tile{.m = kernel.tile_m, .n = kernel.tile_n, .k = kernel.depth_k};
+  const auto alike =
+      std::ranges::find_if(known, [&](const GemmTile& each) { return each.m == tile.m && each.n == tile.n; });
+  tile.waves = alike != known.end() ? alike->waves : tile.m * tile.n <= kOneWave ? 1 : 4;
+  return tile;
+}
+
 bool is_square(const GemmTile& tile) { return tile.m == 128 && tile.n == 128; }
 
 /// What all candidates of one product share.
@@ -171,6 +181,11 @@ class Planner {
       }
     }
     return completed(best);
+  }
+
+  GemmPlan by(const GemmTile& tile, std::int64_t split) const {
+    const double loss = loss_at(tile, operand_, pairs_up(shape_.dtype, gpu_));
+    return completed(planned(cut({&tile, loss}, split)));
   }
 
   std::vector<GemmPlan> all() const {
@@ -302,7 +317,8 @@ class Planner {
 
   /// The parts are written and read back through the caches, at twice HBM's rate.
   Seconds reduction(double split) const {
-    const double outputs = static_cast<double>(shape_.m) * static_cast<double>(shape_.n);
+    const double outputs =
+        static_cast<double>(shape_.batch) * static_cast<double>(shape_.m) * static_cast<double>(shape_.n);
     const double parts = split * outputs * kAccumulator + outputs * result_;
     return Seconds{coefficients_.split_us * 1e-6 + coefficients_.split_cycles / clock_ +
                    parts / (2.0 * gpu_.hbm.read.value)};
@@ -381,7 +397,19 @@ double least_operand_loss(DType dtype, const GpuSpec& gpu) {
   return least;
 }
 
-GemmPlan plan_gemm(const GemmShape& shape, const GpuSpec& gpu) { return Planner(shape, gpu).best(); }
+GemmPlan plan_gemm(const GemmShape& shape, const GpuSpec& gpu) {
+  if (gpu.library_choice != nullptr)
+    if (const auto kernel = gpu.library_choice->kernel_for(shape, gpu)) return plan_by(shape, gpu, *kernel);
+  return fastest_plan(shape, gpu);
+}
+
+GemmPlan fastest_plan(const GemmShape& shape, const GpuSpec& gpu) { return Planner(shape, gpu).best(); }
+
+GemmPlan plan_by(const GemmShape& shape, const GpuSpec& gpu, const LibraryGemm& kernel) {
+  const std::int64_t least_part = std::min(shape.k, kernel.depth_k);
+  const std::int64_t split = std::clamp<std::int64_t>(kernel.split, 1, shape.k / least_part);
+  return Planner(shape, gpu).by(tile_of(kernel, tiles_for(shape, gpu)), split);
+}
 
 std::vector<GemmPlan> plans_of(const GemmShape& shape, const GpuSpec& gpu) { return Planner(shape, gpu).all(); }
 

@@ -1,11 +1,13 @@
 #pragma once
-/// Which tile and split of K a library picks for a product: the fastest, by a time that needs no cache model.
+/// Which tile and split of K a library picks for a product: the fastest, by a time that needs no cache model,
+/// or what was learned from the library's tables.
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "gpu/kernels/gemm/gemm_shape.hpp"
+#include "gpu/library_kernels.hpp"
 #include "gpu/spec.hpp"
 
 namespace c3::inline gpu {
@@ -42,11 +44,19 @@ double operand_loss(const GemmTile& tile, DType dtype, const GpuSpec& gpu);
 /// The smallest operand_loss of the tiles that \p gpu has for \p dtype.
 double least_operand_loss(DType dtype, const GpuSpec& gpu);
 
-/// The plan with the shortest time among all tiles and splits. \throws InfeasibleError without the data type or
-/// tiles.
+/// The plan of the kernel that the library takes by the GPU's GemmChoice: the fastest, or what was learned.
+/// \throws InfeasibleError without the data type or tiles.
 GemmPlan plan_gemm(const GemmShape& shape, const GpuSpec& gpu);
 
-/// Every plan that plan_gemm chooses from. \throws as it does
+/// The plan with the shortest time among all of the GPU's tiles and splits. \throws as plan_gemm
+GemmPlan fastest_plan(const GemmShape& shape, const GpuSpec& gpu);
+
+/// The plan of \p kernel, whose split is lowered until each part of K has a step. Its work groups have the
+/// wavefronts of the GPU's tile of the same sides; else 4, or 1 for 256 results and fewer (rocBLAS's kernels
+/// for matrix units). \throws as plan_gemm
+GemmPlan plan_by(const GemmShape& shape, const GpuSpec& gpu, const LibraryGemm& kernel);
+
+/// Every plan that fastest_plan compares. \throws as it does
 std::vector<GemmPlan> plans_of(const GemmShape& shape, const GpuSpec& gpu);
 
 }  // namespace c3::gpu

@@ -12,7 +12,8 @@
 namespace c3::inline gpu {
 
 /// The plan with which \p shape takes least time when it has \p slice of \p gpu, caches included. Of plans that
-/// take as long the one with fewer work groups, then the first of the list. \throws InfeasibleError
+/// take as long the one with fewer work groups, then the first of the list. Tuning is a search by time among
+/// the preset's tiles, whatever GemmChoice \p gpu has. \throws InfeasibleError
 GemmPlan plan_tuned_for(const GemmShape& shape, const GpuSpec& gpu, const KernelSlice& slice);
 
 /// A half, a quarter, ..: of the CUs, whole ones on each XCD, and of the caches.
