@@ -85,6 +85,8 @@ Tuning tune(const TuneRequest& request) {
   Tuning tuning{.plan = plan_points(std::move(file.space), points, "tune", sweep),
                 .goal = file.goal,
                 .exact = request.exact};
+  for (const TuneCandidate& its : all)
+    if (its.placement) tuning.plan.placements.emplace(its.point, *its.placement);
   if (request.whole_steps > 0) tuning.goal.whole_steps = request.whole_steps;
   const std::vector<TuneCandidate> candidates = admitted(all, tuning);
   check_objective(tuning.goal, candidates);

@@ -34,9 +34,9 @@ TuneCandidate look_at(const Sweep& space, std::size_t point, Look look) {
       return its;
     }
     const PlacedFile placed = with_placed_tables(file);
+    its.placement = placed.placement;
     const auto make = [&](std::optional<std::uint64_t> draw) { return placed.file.make(draw); };
-    const bool is_written = placed.note.empty();
-    its.facts = is_written ? candidate_facts(outline, make) : candidate_facts(make(std::nullopt), make);
+    its.facts = its.placement ? candidate_facts(make(std::nullopt), make) : candidate_facts(outline, make);
   } catch (const ConfigError& error) {
     its.refused = its.read.refused = error.what();
   } catch (const InfeasibleError& error) {
@@ -71,8 +71,17 @@ std::string text_of(const std::vector<TuneCandidate>& candidates) {
                     {"bound", numbers_of(its.facts.bound)},
                     {"estimate", numbers_of(its.facts.estimate)},
                     {"seeds", its.seeds},
+                    {"placement", its.placement ? Json(*its.placement) : Json()},
                     {"is_rough", its.is_rough}});
   return rows.dump();
+}
+
+std::optional<Placement> placement_in(const Json& json) {
+  if (json.is_null()) return std::nullopt;
+  Placement placement;
+  for (const Json& rank : json.elements())
+    placement.push_back(static_cast<int>(rank.integer()));
+  return placement;
 }
 
 std::vector<TuneCandidate> candidates_in(const std::string& text) {
@@ -90,6 +99,7 @@ std::vector<TuneCandidate> candidates_in(const std::string& text) {
                                     .bound = expense_in(row["bound"]),
                                     .estimate = expense_in(row["estimate"])},
                           .seeds = row["seeds"].integer(),
+                          .placement = placement_in(row["placement"]),
                           .is_rough = row["is_rough"] == Json(true)});
   return candidates;
 }

@@ -4,11 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "app/sweep/sweep_plan.hpp"
 #include "configs/tune_reader.hpp"
+#include "workloads/recommendation/sharders.hpp"
 #include "workloads/tune/candidate.hpp"
 
 namespace c3::inline app {
@@ -18,8 +20,9 @@ struct TuneCandidate {
   ReadPoint read = {};
   std::string refused = {};  ///< which rule it breaks, or why it cannot run; then there are no facts
   CandidateFacts facts = {};
-  std::int64_t seeds = 1;  ///< that its experiment asks for
-  bool is_rough = false;   ///< facts are of one stage of its pipeline (rough_facts())
+  std::int64_t seeds = 1;                   ///< that its experiment asks for
+  std::optional<Placement> placement = {};  ///< of its tables, where one was searched for
+  bool is_rough = false;                    ///< facts are of one stage of its pipeline (rough_facts())
 };
 
 /// Spaces of more points are first looked at by one stage of each pipeline.

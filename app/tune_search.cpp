@@ -67,7 +67,7 @@ SweepPlan with_seeds(const TuneRequest& request, const SweepPlan& whole, std::in
   sets.push_back(fmt::format("tune.seeds={}", seeds));
   SweepPlan plan{TuneFile::load(request.sweep.file, sets).space,
                  SweepFolder(whole.folder.path() / fmt::format("seeds_{}", seeds)), whole.manifest,
-                 whole.refused};
+                 whole.refused, whole.placements};
   plan.manifest.definition = plan.sweep.definition();
   for (std::string& id : plan.manifest.ids)
     id = point_id(fmt::format("{}, {} seeds", id, seeds));

@@ -4,11 +4,13 @@
 #include <cstddef>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "configs/sweep.hpp"
 #include "results/sweep/sweep_folder.hpp"
+#include "workloads/recommendation/sharders.hpp"
 
 namespace c3::inline app {
 
@@ -25,6 +27,8 @@ struct SweepPlan {
   SweepManifest manifest;
   /// By point: what is wrong with its configuration; empty of a sound one.
   std::vector<std::string> refused;
+  /// By point, where tables were placed already (table_placement.hpp), so that nobody searches again.
+  std::map<std::size_t, Placement> placements = {};
 };
 
 /// A point whose experiment was read.

@@ -23,10 +23,16 @@ using std::chrono::milliseconds;
 constexpr milliseconds kWait{100};       // for a worker's end: then progress is shown
 constexpr milliseconds kServingWait{2};  // while other ranks may ask for a point
 
+ExperimentFile file_of(const SweepPlan& plan, std::size_t point) {
+  ExperimentFile file = plan.sweep.experiment(plan.sweep.points()[point]);
+  const auto known = plan.placements.find(point);
+  return known == plan.placements.end() ? file : file.placed(known->second);
+}
+
 /// What a worker does. \returns its exit code.
 int work_on(const SweepPlan& plan, std::size_t point) {
   try {
-    const PointResult result = simulate_point(plan.sweep.experiment(plan.sweep.points()[point]));
+    const PointResult result = simulate_point(file_of(plan, point));
     plan.folder.write(plan.manifest.ids[point], result);
     return result.status == PointStatus::failed ? kExitPartial : kExitOk;
   } catch (const InterruptedError&) {  // it came while this process was made

@@ -27,14 +27,14 @@ std::string text_of(const ShardingChoice& choice) {
 PlacedFile with_placed_tables(const ExperimentFile& file,
                               const std::function<void(std::size_t, std::size_t)>& progress) {
   const std::optional<ShardingTask> task = file.sharding();
-  if (!task) return {file, ""};
+  if (!task) return {.file = file};
   std::size_t done = 0;
   const ShardingChoice choice = best_placement(task->space, task->plan, [&](const Placement& placement) {
     const Experiment step = file.placed(placement).make(std::nullopt);
     if (progress) progress(done++, static_cast<std::size_t>(task->plan.placements));
     return run_once(step, step.strategies.front(), {}).time;
   });
-  return {file.placed(choice.placement), text_of(choice)};
+  return {file.placed(choice.placement), choice.placement, text_of(choice)};
 }
 
 }  // namespace c3::app

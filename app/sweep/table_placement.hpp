@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "configs/experiment_reader.hpp"
@@ -11,7 +12,8 @@ namespace c3::inline app {
 
 struct PlacedFile {
   ExperimentFile file;
-  std::string note;  ///< what was found, for a user; empty: nothing was searched for
+  std::optional<Placement> placement = {};  ///< that was found; absent where nothing was searched for
+  std::string note = {};                    ///< of what was found, for a user
 };
 
 /// \p file with its embedding tables where the fastest of the placements has them that its [shard] tries: each

@@ -2,6 +2,7 @@
 
 import json
 import re
+import resource
 import unittest
 
 import h5py
@@ -151,6 +152,19 @@ class Recommendation(ScratchTest):
             self.assertIn("placements were simulated", run.stderr)
             self.assertAlmostEqual(json.loads(run.stdout)["strategies"][0]["time_us"] / each["time_us"], 1, delta=1e-9)
         self.assertEqual(found["ranking"][0]["values"]["recommendation.batch"], "2048")
+
+    def test_tune_searches_the_placements_of_a_candidate_once(self):
+        searched = self.step(STEP.replace("lookups = 10", "lookups = 1") + '[shard]\nplacements = 60\n[tune.product]\n"recommendation.batch" = [4096]\n')
+
+        def cpu_of(*arguments):
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            done = c3sim("-q", *arguments)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+        once = cpu_of("run", searched, "--set", "recommendation.batch=4096", "-o", self.folder / "run.h5")
+        self.assertLess(cpu_of("tune", searched, "-j", "1", "-o", self.folder / "tuned"), 1.6 * once)
 
     def test_shard_is_refused_at_its_place(self):
         for text, message in {
