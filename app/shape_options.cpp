@@ -12,7 +12,8 @@ namespace {
 std::string_view described(ShapeKey key) {
   switch (key) {
     case ShapeKey::op:
-      return "gemm, attention, convolution, embedding_bag, or vector operators such as softmax, gelu+add";
+      return "gemm, attention, convolution, max_pool, average_pool, embedding_bag, or vector operators such as "
+             "softmax, gelu+add";
     case ShapeKey::dtype:
       return "bf16, fp16, fp8 or fp32; with --csv, for rows without one";
     case ShapeKey::b:
@@ -53,25 +54,25 @@ std::string_view described(ShapeKey key) {
     case ShapeKey::traffic:
       return "Gemm: tiled, or streamed if the GPU loads most operands from HBM again (default: tiled)";
     case ShapeKey::channels:
-      return "Convolution: channels of the input";
+      return "Convolution, pool: channels of the input";
     case ShapeKey::filters:
       return "Convolution: channels of the output";
     case ShapeKey::height:
-      return "Convolution: height of the input";
+      return "Convolution, pool: height of the input";
     case ShapeKey::width:
-      return "Convolution: width of the input (default: as height)";
+      return "Convolution, pool: width of the input (default: as height)";
     case ShapeKey::filter_h:
-      return "Convolution: height of a filter";
+      return "Convolution, pool: height of a filter or window";
     case ShapeKey::filter_w:
-      return "Convolution: width of a filter (default: as filter-h)";
+      return "Convolution, pool: width of a filter or window (default: as filter-h)";
     case ShapeKey::pad_h:
-      return "Convolution: rows of zeros above and below (default: 0)";
+      return "Convolution, pool: rows of padding above and below (default: 0)";
     case ShapeKey::pad_w:
-      return "Convolution: columns of zeros on each side (default: as pad-h)";
+      return "Convolution, pool: columns of padding on each side (default: as pad-h)";
     case ShapeKey::stride_h:
-      return "Convolution: step of the filter down the input (default: 1)";
+      return "Convolution, pool: step of the filter or window down the input (default: 1, of a pool filter-h)";
     case ShapeKey::stride_w:
-      return "Convolution: step across it (default: as stride-h)";
+      return "Convolution, pool: step across it (default: as stride-h; of a pool without either, filter-w)";
     case ShapeKey::dilation_h:
       return "Convolution: rows between taps of a filter (default: 1)";
     case ShapeKey::dilation_w:

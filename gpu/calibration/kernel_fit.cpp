@@ -15,6 +15,7 @@
 #include "gpu/kernels/describe.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/kernels/operator_table.hpp"
+#include "gpu/kernels/pool/pool_shape.hpp"
 #include "gpu/kernels/vector/vector_shape.hpp"
 
 namespace c3::inline gpu {
@@ -287,6 +288,11 @@ std::uint64_t shape_key(const Operator& op) {
     for (const std::int64_t word :
          {of.channels, of.filters, of.groups, of.image.h, of.image.w, of.filter.h, of.filter.w, of.pad.h,
           of.pad.w, of.stride.h, of.stride.w, of.dilation.h, of.dilation.w})
+      add(word);
+  } else if (const auto* pool = op.as<PoolShape>()) {
+    const PoolShape& of = *pool;
+    for (const std::int64_t word : {static_cast<std::int64_t>(of.op), of.channels, of.image.h, of.image.w,
+                                    of.window.h, of.window.w, of.pad.h, of.pad.w, of.stride.h, of.stride.w})
       add(word);
   }
   return key;

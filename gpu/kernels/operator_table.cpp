@@ -15,10 +15,11 @@ extern const OperatorClass kAttentionClass;
 extern const OperatorClass kVectorClass;
 extern const OperatorClass kConvolutionClass;
 extern const OperatorClass kEmbeddingClass;
+extern const OperatorClass kPoolClass;
 
 OperatorClasses operator_classes() {
-  static constexpr std::array kAll = {&kGemmClass, &kAttentionClass, &kVectorClass, &kConvolutionClass,
-                                      &kEmbeddingClass};
+  static constexpr std::array kAll = {&kGemmClass,        &kAttentionClass, &kVectorClass,
+                                      &kConvolutionClass, &kEmbeddingClass, &kPoolClass};
   return kAll;
 }
 

@@ -103,6 +103,23 @@ class OneKernel(ScratchTest):
         self.assertEqual(rows("gemm", "--gpu", "NVIDIA_A100-PCIE-40GB", "-m", "1", "-n", "1", "-k", "1", "--dtype",
                               "float16")[0]["gpu"], "a100-pcie-40gb")
 
+    def test_pools_take_windows_of_images(self):
+        pool = ("--gpu", "h100-sxm", "-b", "512", "--channels", "64", "--height", "112", "--filter-h", "3", "--stride-h", "2", "--pad-h", "1", "--dtype", "fp16")
+        forward, = rows("max_pool", *pool)
+        self.assertEqual([forward[key] for key in ("op", "width", "filter_w", "stride_w", "pad_w", "pass")], ["max_pool", 112, 3, 2, 1, "forward"])
+        images, inputs, outputs = 512 * 64, 112 * 112, 56 * 56
+        self.assertAlmostEqual(forward["hbm_write_bytes"] / (images * outputs * (2 + 8)), 1, delta=0.01)  # indices of 8 bytes
+        backward, = rows("max_pool", *pool, "--pass", "backward")
+        self.assertAlmostEqual(backward["hbm_write_bytes"] / (images * inputs * 2 * 2), 1, delta=0.01)  # cleared, then written
+        self.assertGreater(backward["time_us"], forward["time_us"])
+        mean, = rows("avg_pool2d", *pool)
+        self.assertEqual(mean["op"], "average_pool")
+        self.assertLess(mean["time_us"], forward["time_us"])
+        self.assertIn("512 of 64 x 112 x 112 fp16, windows of 3 x 3 stride 2 x 2 pad 1 x 1", c3sim("kernel", "max_pool", *pool).stdout)
+        whole, = rows("average_pool", "--gpu", "h100-sxm", "--channels", "64", "--height", "7", "--filter-h", "7", "--dtype", "fp16")
+        self.assertEqual((whole["stride_h"], whole["stride_w"]), (7, 7))
+        self.assert_one_line(c3sim("kernel", "max_pool", *pool, "--pad-w", "2"), 2, "--pad-w.*must be at most half the window, 1")
+
     def test_what_cannot_be_is_refused_with_the_reason(self):
         shape = GEMM[1:7]
         for arguments, code, message in (

@@ -14,6 +14,7 @@
 #include "gpu/kernels/describe.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/kernels/operator_table.hpp"
+#include "gpu/kernels/pool/pool_shape.hpp"
 #include "gpu/kernels/vector/vector_shape.hpp"
 #include "tests/support/gpu_bench.hpp"
 #include "tests/support/near.hpp"
@@ -44,6 +45,17 @@ ConvolutionShape convolution(ConvolutionSolver solver) {
           .filter = {3, 3},
           .pad = {1, 1},
           .solver = solver};
+}
+
+PoolShape pool(PoolOp op, Pass pass) {
+  return {.op = op,
+          .batch = 64,
+          .channels = 64,
+          .image = {112, 112},
+          .window = {3, 3},
+          .stride = {2, 2},
+          .pad = {1, 1},
+          .pass = pass};
 }
 
 std::vector<Scene> scenes() {
@@ -79,6 +91,9 @@ std::vector<Scene> scenes() {
       {"layer norm", vectors(VectorOp::layernorm, 32'768, 8192), 0.02},
       {"layer norm in the caches", vectors(VectorOp::layernorm, 1024, 1024), 0.03},
       {"optimizer", vectors(VectorOp::adam, 8192, 8192), 0.03},
+      {"max pool", pool(PoolOp::max, Pass::forward)},
+      {"max pool, backward", pool(PoolOp::max, Pass::backward)},
+      {"average pool", pool(PoolOp::average, Pass::forward)},
   };
 }
 

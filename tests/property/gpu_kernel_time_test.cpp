@@ -16,6 +16,7 @@
 #include "gpu/kernels/describe.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/kernels/operator_table.hpp"
+#include "gpu/kernels/pool/pool_shape.hpp"
 #include "gpu/kernels/vector/vector_shape.hpp"
 
 using namespace c3;
@@ -65,14 +66,31 @@ VectorShape any_vector() {
   return shape;
 }
 
+PoolShape any_pool() {
+  PoolShape shape;
+  shape.op = *rc::gen::element(PoolOp::max, PoolOp::average);
+  shape.batch = extent(8);
+  shape.channels = extent(10);
+  shape.window = {extent(3), extent(3)};
+  shape.stride = {extent(3), extent(3)};
+  shape.pad = {*rc::gen::inRange<std::int64_t>(0, shape.window.h / 2 + 1),
+               *rc::gen::inRange<std::int64_t>(0, shape.window.w / 2 + 1)};
+  shape.image = {shape.window.h + extent(8) - 1, shape.window.w + extent(8) - 1};
+  shape.dtype = *rc::gen::element(DType::fp32, DType::fp16);
+  shape.pass = *rc::gen::element(Pass::forward, Pass::backward);
+  return shape;
+}
+
 Operator any_operator() {
-  switch (*rc::gen::inRange(0, 4)) {
+  switch (*rc::gen::inRange(0, 5)) {
     case 0:
       return any_gemm(DType::fp16);
     case 1:
       return any_gemm(DType::fp32);
     case 2:
       return any_attention();
+    case 3:
+      return any_pool();
     default:
       return any_vector();
   }
@@ -110,6 +128,11 @@ Operator grown(const Operator& op, std::int64_t factor) {
   }
   if (const auto* attention = op.as<AttentionShape>()) {
     AttentionShape more = *attention;
+    more.batch *= factor;
+    return more;
+  }
+  if (const auto* pool = op.as<PoolShape>()) {
+    PoolShape more = *pool;
     more.batch *= factor;
     return more;
   }
@@ -190,5 +213,25 @@ TEST_CASE("property: twice the batch is never faster, but for a luckier tile") {
     }
     const double luck = any.op.as<GemmShape>() != nullptr ? 1.05 : 1.0;
     RC_ASSERT(not_longer(time_on(any), longer * luck));
+  }));
+}
+
+// With as many outputs, each window has more of the image, and backward each element more windows.
+TEST_CASE("property: a pool with larger windows is never faster, nor one whose windows lie closer") {
+  CHECK(rc::check([] {
+    const GpuSpec gpu = *rc::gen::elementOf(gpus());
+    PoolShape shape = any_pool();
+    shape.window = {2 * extent(3) - 1, 2 * extent(3) - 1};
+    shape.image = {extent(7), extent(7)};
+    const auto time = [&] { return time_of(shape, gpu).time; };
+    const auto centred = [&] { shape.pad = {shape.window.h / 2, shape.window.w / 2}; };
+    centred();
+    const Seconds small = time();
+    shape.stride.w += 1;
+    RC_ASSERT(not_longer(time(), small));
+    shape.stride.w -= 1;
+    (*rc::gen::arbitrary<bool>() ? shape.window.h : shape.window.w) += 2;
+    centred();
+    RC_ASSERT(not_longer(small, time()));
   }));
 }

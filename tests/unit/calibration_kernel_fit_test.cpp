@@ -14,6 +14,7 @@
 #include "gpu/kernels/attention/attention_shape.hpp"
 #include "gpu/kernels/describe.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
+#include "gpu/kernels/pool/pool_shape.hpp"
 #include "gpu/kernels/vector/vector_shape.hpp"
 #include "tests/support/gpu_bench.hpp"
 #include "tests/support/gpu_families.hpp"
@@ -240,11 +241,12 @@ TEST_CASE("shapes have one key each") {
   const AttentionShape attention{
       .batch = 1, .heads = 8, .kv_heads = 4, .queries = 16, .keys = 32, .head_dim = 64, .causal = true};
   const VectorShape vector{.chain = VectorOp::add, .rows = 3, .cols = 5};
+  const PoolShape pool{.channels = 3, .image = {8, 8}, .window = {2, 2}, .stride = {2, 2}};
   CHECK(shape_key(gemm) == shape_key(GemmShape{64, 128, 256, DType::bf16, 2}));
   CHECK(shape_key(attention) == shape_key(AttentionShape{attention}));
   CHECK(shape_key(vector) == shape_key(VectorShape{vector}));
 
-  std::vector<Operator> all = {gemm, attention, vector};
+  std::vector<Operator> all = {gemm, attention, vector, pool};
   const auto add = [&all](auto shape, auto change) {
     change(shape);
     all.emplace_back(shape);
@@ -262,6 +264,9 @@ TEST_CASE("shapes have one key each") {
   add(vector, [](VectorShape& s) { std::swap(s.rows, s.cols); });
   add(vector, [](VectorShape& s) { s.dtype = DType::bf16; });
   add(vector, [](VectorShape& s) { s.pass = Pass::backward; });
+  add(pool, [](PoolShape& s) { s.op = PoolOp::average; });
+  add(pool, [](PoolShape& s) { s.stride.w = 1; });
+  add(pool, [](PoolShape& s) { s.pad.h = 1; });
   std::set<std::uint64_t> keys;
   for (const Operator& op : all)
     keys.insert(shape_key(op));

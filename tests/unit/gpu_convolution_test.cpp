@@ -308,6 +308,6 @@ TEST_CASE("what is no convolution is refused under its key") {
   refused({{ShapeKey::dtype, "fp8"}}, "must be bf16, fp16 or fp32 of a convolution");
   refused({{ShapeKey::stride_h, "0"}}, "must be at least 1, not 0");
   refused({{ShapeKey::pad_h, "-1"}}, "must be at least 0, not -1");
-  refused({{ShapeKey::pad_w, "9999999"}}, "must be at most 2^20 of a convolution, not 9999999");
+  refused({{ShapeKey::pad_w, "9999999"}}, "must be at most 2^20 of images, not 9999999");
   refused({{ShapeKey::pass, "backward"}}, "unknown word 'backward'; known: forward, data, weight");
 }

@@ -8,6 +8,7 @@
 
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/kernels/operator_class.hpp"
+#include "gpu/kernels/pool/pool_shape.hpp"
 #include "gpu/kernels/vector/vector_shape.hpp"
 #include "tests/support/near.hpp"
 #include "workloads/models/recurrent_networks.hpp"
@@ -129,6 +130,27 @@ TEST_CASE("a norm reads its input twice forward, and input and gradient twice ba
   std::ranges::for_each(layer.backward, count);
   CHECK(reads == near(4.0, 1e-12));
   CHECK(writes == near(1.0, 0.02));
+}
+
+TEST_CASE("pools are kernels of their own, and the last one is a mean over rows") {
+  const auto layers = layers_of(network_named("resnet-50"), {.images = 32, .dtype = DType::fp16});
+  const auto named = [&](std::string_view name) { return *std::ranges::find(layers, name, &ImageLayer::name); };
+  const PoolShape pool{.batch = 32,
+                       .channels = 64,
+                       .image = {112, 112},
+                       .window = {3, 3},
+                       .stride = {2, 2},
+                       .pad = {1, 1},
+                       .dtype = DType::fp16};
+  PoolShape gradient = pool;
+  gradient.pass = Pass::backward;
+  CHECK(named("pool1").forward.front().op == pool);
+  CHECK(named("pool1").backward.front().op == gradient);
+  CHECK(named("pool1").output == FeatureMap{64, {56, 56}});
+  const auto* mean = named("mean").forward.front().op.as<VectorShape>();
+  REQUIRE(mean != nullptr);
+  CHECK(*mean == VectorShape{.chain = VectorOp::reduce, .rows = 32 * 2048, .cols = 49, .dtype = DType::fp16});
+  CHECK(named("mean").output == FeatureMap{2048, {1, 1}});
 }
 
 TEST_CASE("a step of ResNet-50 keeps its convolutions' outputs, those of its norms, its pools and its inputs") {

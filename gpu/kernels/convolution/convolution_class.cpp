@@ -4,6 +4,7 @@
 
 #include "gpu/kernels/checks.hpp"
 #include "gpu/kernels/convolution/solver.hpp"
+#include "gpu/kernels/image_words.hpp"
 #include "gpu/kernels/operator_class.hpp"
 
 namespace c3::inline gpu {
@@ -14,37 +15,11 @@ constexpr std::array<std::string_view, 1> kAliases = {"conv2d"};
 
 using enum ShapeKey;
 
-/// Two keys of which the second means the first where it is not given.
-Extent2 pair_of(const ShapeWords& words, ShapeKey first, ShapeKey second) {
-  const std::int64_t h = extent_or(words, first, 1);
-  return {h, extent_or(words, second, h)};
-}
-
-Extent2 counts_of(const ShapeWords& words, ShapeKey first, ShapeKey second) {
-  const std::int64_t h = count_or(words, first, 0);
-  return {h, count_or(words, second, h)};
-}
-
 void check(const ConvolutionShape& shape) {
   if (shape.dtype == DType::fp8 || shape.dtype == DType::fp4)
     refuse(dtype, "must be bf16, fp16 or fp32 of a convolution");
   if (shape.channels % shape.groups != 0 || shape.filters % shape.groups != 0)
     refuse(groups, fmt::format("must divide channels and filters, {} and {}", shape.channels, shape.filters));
-  // Each factor is at most 2^40, so that none of these sums overflows before they are bounded.
-  constexpr std::int64_t kLargestSide = std::int64_t{1} << 20U;
-  const auto bound = [](ShapeKey key, std::int64_t side) {
-    if (side > kLargestSide) refuse(key, fmt::format("must be at most 2^20 of a convolution, not {}", side));
-  };
-  bound(height, shape.image.h);
-  bound(width, shape.image.w);
-  bound(filter_h, shape.filter.h);
-  bound(filter_w, shape.filter.w);
-  bound(pad_h, shape.pad.h);
-  bound(pad_w, shape.pad.w);
-  bound(stride_h, shape.stride.h);
-  bound(stride_w, shape.stride.w);
-  bound(dilation_h, shape.dilation.h);
-  bound(dilation_w, shape.dilation.w);
   const Extent2 out = output_extent(shape);
   if (out.h < 1) refuse(filter_h, "the filter is higher than the padded input");
   if (out.w < 1) refuse(filter_w, "the filter is wider than the padded input");
@@ -56,11 +31,11 @@ Operator read(const ShapeWords& words) {
                                .channels = extent(words, channels),
                                .filters = extent(words, filters),
                                .groups = extent_or(words, groups, 1),
-                               .image = pair_of(words, height, width),
-                               .filter = pair_of(words, filter_h, filter_w),
-                               .pad = counts_of(words, pad_h, pad_w),
-                               .stride = pair_of(words, stride_h, stride_w),
-                               .dilation = pair_of(words, dilation_h, dilation_w),
+                               .image = sides_of(words, height, width),
+                               .filter = sides_of(words, filter_h, filter_w),
+                               .pad = pads_of(words, pad_h, pad_w),
+                               .stride = sides_of(words, stride_h, stride_w),
+                               .dilation = sides_of(words, dilation_h, dilation_w),
                                .dtype = chosen<DType>(words, dtype),
                                .pass = chosen_or(words, pass, ConvolutionPass::forward),
                                .layout = chosen_or(words, layout, ImageLayout::nchw),
@@ -91,8 +66,6 @@ std::vector<ShapeField> fields(const ConvolutionShape& shape) {
           {layout, name_of(shape.layout)},
           {solver, name_of(shape.solver)}};
 }
-
-std::string by(const Extent2& extent) { return fmt::format("{} x {}", extent.h, extent.w); }
 
 /// "32 of 64 x 56 x 56, 64 of 3 x 3 fp16 stride 2 x 2 weight"
 std::string shape_text(const ConvolutionShape& shape) {

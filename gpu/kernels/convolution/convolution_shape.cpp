@@ -10,19 +10,19 @@ namespace {
 
 double product(auto... extents) { return (... * static_cast<double>(extents)); }
 
-std::int64_t output_along(std::int64_t image, std::int64_t filter, std::int64_t pad, std::int64_t stride,
-                          std::int64_t dilation) {
-  const std::int64_t room = image + 2 * pad - (dilation * (filter - 1) + 1);
-  return room < 0 ? 0 : room / stride + 1;
-}
-
 }  // namespace
 
 Extent2 output_extent(const ConvolutionShape& shape) {
-  return {
-      output_along(shape.image.h, shape.filter.h, shape.pad.h, shape.stride.h, shape.dilation.h),
-      output_along(shape.image.w, shape.filter.w, shape.pad.w, shape.stride.w, shape.dilation.w),
-  };
+  return {windows_along({.image = shape.image.h,
+                         .window = shape.filter.h,
+                         .pad = shape.pad.h,
+                         .stride = shape.stride.h,
+                         .dilation = shape.dilation.h}),
+          windows_along({.image = shape.image.w,
+                         .window = shape.filter.w,
+                         .pad = shape.pad.w,
+                         .stride = shape.stride.w,
+                         .dilation = shape.dilation.w})};
 }
 
 double direct_multiplications(const ConvolutionShape& shape) {

@@ -5,6 +5,7 @@
 
 #include "base/enum_names.hpp"
 #include "gpu/kernels/operator.hpp"
+#include "gpu/kernels/windows.hpp"
 #include "gpu/spec.hpp"
 
 namespace c3::inline gpu {
@@ -44,14 +45,6 @@ constexpr auto enum_names(ConvolutionSolver) {
                                                      {"winograd", ConvolutionSolver::winograd},
                                                      {"fft", ConvolutionSolver::fft}});
 }
-
-/// Of an image, a filter or a step.
-struct Extent2 {
-  std::int64_t h = 1;
-  std::int64_t w = 1;
-
-  bool operator==(const Extent2&) const = default;
-};
 
 /// Sizes are those of the forward convolution, whatever the pass.
 struct ConvolutionShape {

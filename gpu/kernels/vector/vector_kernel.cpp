@@ -10,6 +10,7 @@
 #include "gpu/kernels/checks.hpp"
 #include "gpu/kernels/vector/vector_instructions.hpp"
 #include "gpu/kernels/vector/vector_shape.hpp"
+#include "gpu/kernels/vector/vector_traffic.hpp"
 
 namespace c3::inline gpu {
 namespace {
@@ -30,50 +31,6 @@ constexpr double kRowOverlap = 4.0;
 constexpr double kByTurns = 1.0;
 
 double ceil_ratio(double a, double b) { return std::ceil(a / b); }
-
-/// Share of accesses that miss a cache when \p ratio of its capacity is in use: 0 well below 1, 1 well above.
-double miss_share(double ratio, double sharpness) {
-  return 1.0 / (1.0 + std::pow(std::max(ratio, 1e-9), -sharpness));  // 1 where there is no cache
-}
-
-/// Bytes of one kernel whose tensors may be in the caches from the operator before, and which may go through
-/// its rows again.
-class VectorTraffic final : public TrafficModel {
- public:
-  struct Loads {
-    Bytes once;       ///< of a work group, first pass
-    Bytes again;      ///< of a work group, all later passes
-    Bytes tensors;    ///< whole kernel, loads and stores
-    Bytes row_cache;  ///< bytes that a resident work group wants kept for its later passes
-    Bytes l1;         ///< of a CU, that keeps them
-    double l2_kept = 0;
-    int work_groups_per_cu = 1;
-    int l2_partitions = 1;
-    double sharpness = 5;
-  };
-  explicit VectorTraffic(const Loads& loads) : loads_(loads) {}
-
-  Traffic per_work_group(const CacheState& state) const override {
-    const double first = miss_share(loads_.tensors / state.llc_size, loads_.sharpness);
-    Traffic traffic;
-    traffic.l2 = loads_.once + loads_.again;
-    traffic.hbm = loads_.once * first + loads_.again * again_missed(state);
-    traffic.llc = traffic.hbm;
-    traffic.stores_to_hbm = first;
-    return traffic;
-  }
-
- private:
-  double again_missed(const CacheState& state) const {
-    if (loads_.again.value <= 0.0) return 0.0;
-    const auto resident = static_cast<double>(state.resident);
-    const double cus = ceil_ratio(resident, loads_.work_groups_per_cu);
-    const Bytes kept = loads_.l1 * cus + state.l2_size * (loads_.l2_kept * state.xcds / loads_.l2_partitions);
-    return miss_share(loads_.row_cache * resident / kept, loads_.sharpness);
-  }
-
-  Loads loads_;
-};
 
 /// What a kernel does with its elements, before it is cut into work groups.
 struct Work {

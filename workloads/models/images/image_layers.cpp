@@ -4,22 +4,18 @@
 #include <utility>
 
 #include "gpu/kernels/gemm/gemm_shape.hpp"
+#include "gpu/kernels/pool/pool_shape.hpp"
 #include "gpu/kernels/vector/vector_shape.hpp"
 
 namespace c3::inline workloads {
 namespace {
 
-constexpr Bytes kPoolIndex{8};  // PyTorch's max_pool2d keeps an int64 for each element
-constexpr Bytes kMask{1};       // of dropout
+constexpr Bytes kMask{1};  // of dropout
 
 /// An elementwise kernel over \p elements, as rows that it does not know.
 VectorShape over(VectorOp op, std::int64_t elements, DType dtype, Pass pass = Pass::forward) {
   constexpr std::int64_t kRow = 1024;
   return {.chain = op, .rows = (elements + kRow - 1) / kRow, .cols = kRow, .dtype = dtype, .pass = pass};
-}
-
-std::int64_t windows_along(std::int64_t size, std::int64_t window, std::int64_t stride, std::int64_t pad) {
-  return (size + 2 * pad - window) / stride + 1;
 }
 
 }  // namespace
@@ -102,27 +98,42 @@ void ImageLayers::relu(std::string name) {
   layers_.back().output = here_;
 }
 
-void ImageLayers::pool(std::string name, Extent2 window, Extent2 stride, Extent2 pad, Windows windows) {
+void ImageLayers::pool(std::string name, PoolShape shape) {
   begin(std::move(name));
-  const FeatureMap input = here_;
-  here_.size = {windows_along(input.size.h, window.h, stride.h, pad.h),
-                windows_along(input.size.w, window.w, stride.w, pad.w)};
-  const VectorShape copy = over(VectorOp::copy, (all(input) + all(here_)) / 2, batch_.dtype);
-  forward("forward", copy);
-  backward("backward", copy);
-  keep(here_, element_size(batch_.dtype) + (windows == Windows::maxima ? kPoolIndex : Bytes{}));
+  shape.batch = batch_.images;
+  shape.channels = here_.channels;
+  shape.image = here_.size;
+  shape.dtype = batch_.dtype;
+  forward("forward", shape);
+  shape.pass = Pass::backward;
+  backward("backward", shape);
+  here_.size = output_extent(shape);
+  keep(here_, element_size(batch_.dtype) + pool_index(shape.op));
   layers_.back().output = here_;
 }
 
 void ImageLayers::max_pool(std::string name, Extent2 window, Extent2 stride, Extent2 pad) {
-  pool(std::move(name), window, stride, pad, Windows::maxima);
+  pool(std::move(name), {.op = PoolOp::max, .window = window, .stride = stride, .pad = pad});
 }
 
 void ImageLayers::mean_pool(std::string name, Extent2 window, Extent2 stride, Extent2 pad) {
-  pool(std::move(name), window, stride, pad, Windows::means);
+  pool(std::move(name), {.op = PoolOp::average, .window = window, .stride = stride, .pad = pad});
 }
 
-void ImageLayers::mean(std::string name) { mean_pool(std::move(name), here_.size, here_.size); }
+// PyTorch's adaptive pool to one element is a mean over rows.
+void ImageLayers::mean(std::string name) {
+  begin(std::move(name));
+  VectorShape shape{.chain = VectorOp::reduce,
+                    .rows = batch_.images * here_.channels,
+                    .cols = here_.size.h * here_.size.w,
+                    .dtype = batch_.dtype};
+  forward("forward", shape);
+  shape.pass = Pass::backward;
+  backward("backward", shape);
+  here_.size = {1, 1};
+  keep(here_, element_size(batch_.dtype));
+  layers_.back().output = here_;
+}
 
 void ImageLayers::add(std::string name) {
   begin(std::move(name));

@@ -9,6 +9,7 @@
 #include "base/enum_names.hpp"
 #include "gpu/kernels/convolution/convolution_shape.hpp"
 #include "gpu/kernels/operator.hpp"
+#include "gpu/kernels/pool/pool_shape.hpp"
 #include "gpu/spec.hpp"
 
 namespace c3::inline workloads {
@@ -68,10 +69,9 @@ struct Filters {
 };
 
 /// Writes layers as PyTorch's eager modules launch them: one after another, nothing fused, functions of a
-/// tensor in place where torchvision's models have them so. A pool is a copy of half of its input and output:
-/// as many bytes in all. Norms go through their input twice forward, and through input and gradient twice
-/// backward. Wrong when: a compiler fuses layers; a pool's windows overlap in more than the caches hold;
-/// branches run on streams of their own.
+/// tensor in place where torchvision's models have them so. Norms go through their input twice forward, and
+/// through input and gradient twice backward. Wrong when: a compiler fuses layers; branches run on streams of
+/// their own.
 class ImageLayers {
  public:
   ImageLayers(const ImageBatch& batch, const FeatureMap& input) : batch_(batch), here_(input) {}
@@ -102,8 +102,6 @@ class ImageLayers {
   std::vector<ImageLayer> take() { return std::move(layers_); }
 
  private:
-  enum class Windows : std::uint8_t { maxima, means };
-
   /// The layer that is written now.
   ImageLayer& begin(std::string name);
   /// Elements of \p maps, of the batch.
@@ -111,7 +109,8 @@ class ImageLayers {
   void forward(std::string_view name, const Operator& op);
   void backward(std::string_view name, const Operator& op);
   void keep(const FeatureMap& map, Bytes each);
-  void pool(std::string name, Extent2 window, Extent2 stride, Extent2 pad, Windows windows);
+  /// Its operator, window, stride and pad are those of \p shape.
+  void pool(std::string name, PoolShape shape);
   void bias(std::int64_t channels);
 
   ImageBatch batch_;

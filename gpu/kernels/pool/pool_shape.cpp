@@ -1,0 +1,56 @@
+#include "gpu/kernels/pool/pool_shape.hpp"
+
+#include <algorithm>
+
+namespace c3::inline gpu {
+namespace {
+
+WindowAxis down(const PoolShape& shape) {
+  return {.image = shape.image.h, .window = shape.window.h, .pad = shape.pad.h, .stride = shape.stride.h};
+}
+
+WindowAxis across(const PoolShape& shape) {
+  return {.image = shape.image.w, .window = shape.window.w, .pad = shape.pad.w, .stride = shape.stride.w};
+}
+
+/// Of all windows together, how many of their elements lie in the image.
+double taps_along(const WindowAxis& axis) {
+  std::int64_t sum = 0;
+  for (std::int64_t i = 0, windows = windows_along(axis); i < windows; ++i) {
+    const std::int64_t begin = i * axis.stride - axis.pad;
+    sum +=
+        std::max<std::int64_t>(0, std::min(begin + axis.window, axis.image) - std::max<std::int64_t>(begin, 0));
+  }
+  return static_cast<double>(sum);
+}
+
+}  // namespace
+
+Extent2 output_extent(const PoolShape& shape) {
+  return {windows_along(down(shape)), windows_along(across(shape))};
+}
+
+PoolElements elements_of(const PoolShape& shape) {
+  const double images = static_cast<double>(shape.batch) * static_cast<double>(shape.channels);
+  const Extent2 out = output_extent(shape);
+  const auto height = static_cast<double>(shape.image.h);
+  const auto width = static_cast<double>(shape.image.w);
+  const double rows = taps_along(down(shape));
+  return {.input = images * height * width,
+          .output = images * static_cast<double>(out.h) * static_cast<double>(out.w),
+          .rows = images * rows * static_cast<double>(out.w),
+          .taps = images * rows * taps_along(across(shape)),
+          .seen = images * width * (shape.stride.h > shape.window.h ? std::min(rows, height) : height)};
+}
+
+Bytes pool_index(PoolOp op) { return op == PoolOp::max ? Bytes{8} : Bytes{}; }
+
+PoolBytes bytes_of(const PoolShape& shape) {
+  const PoolElements elements = elements_of(shape);
+  const Bytes element = element_size(shape.dtype);
+  const Bytes outputs = (element + pool_index(shape.op)) * elements.output;
+  if (shape.pass == Pass::forward) return {element * elements.seen, outputs};
+  return {outputs, element * elements.input};
+}
+
+}  // namespace c3::gpu

@@ -1,0 +1,33 @@
+#pragma once
+/// Bytes of kernels without a matrix product.
+
+#include "gpu/kernel.hpp"
+
+namespace c3::inline gpu {
+
+/// Bytes of one kernel whose tensors may be in the caches from the operator before, and which may go through
+/// its rows again.
+class VectorTraffic final : public TrafficModel {
+ public:
+  struct Loads {
+    Bytes once;            ///< of a work group, first pass
+    Bytes again = {};      ///< of a work group, all later passes
+    Bytes tensors;         ///< whole kernel, loads and stores
+    Bytes row_cache = {};  ///< bytes that a resident work group wants kept for its later passes
+    Bytes l1 = {};         ///< of a CU, that keeps them
+    double l2_kept = 0;
+    int work_groups_per_cu = 1;
+    int l2_partitions = 1;
+    double sharpness = 5;  ///< of a cache: VectorCoefficients::miss_sharpness
+  };
+  explicit VectorTraffic(const Loads& loads) : loads_(loads) {}
+
+  Traffic per_work_group(const CacheState& state) const override;
+
+ private:
+  double again_missed(const CacheState& state) const;
+
+  Loads loads_;
+};
+
+}  // namespace c3::gpu
