@@ -204,7 +204,7 @@ std::string explain_json(const Explanation& explanation) {
                       {"time_at_low_us", us(its.at_low)},
                       {"time_at_high_us", us(its.at_high)},
                       {"time_improved_us", its.improved ? Json(us(*its.improved)) : Json()}});
-  const Json json{{"schema_version", kJsonSchemaVersion},
+  const Json json{{"schema_version", kExplainJsonVersion},
                   {"experiment", explanation.experiment},
                   {"system", explanation.system},
                   {"strategy", explanation.strategy},

@@ -15,7 +15,9 @@ inline constexpr std::string_view kSweepFileSchemaVersion = "1.1.0";
 inline constexpr std::string_view kSweepManifestSchema = "c3sim.sweep_manifest";
 inline constexpr std::string_view kSweepPointSchema = "c3sim.sweep_point";
 inline constexpr int kSweepSchemaVersion = 1;  ///< of a sweep's folder
-inline constexpr int kJsonSchemaVersion = 1;   ///< of every verb's --json; a new one breaks readers
+inline constexpr int kJsonSchemaVersion = 1;   ///< of every other verb's --json; a new one breaks readers
+/// Of `c3sim explain --json`. 2: `communication[].name` is the kind alone, without "communication: ".
+inline constexpr int kExplainJsonVersion = 2;
 
 /// What steps/resource indexes: the resource's number is its row there.
 inline constexpr const char* kResourceNames = "../list/name";
