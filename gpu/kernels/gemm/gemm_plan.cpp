@@ -7,11 +7,11 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <stdexcept>
 #include <vector>
 
 #include "engine/errors.hpp"
+#include "gpu/kernels/gemm/load_width.hpp"
 #include "gpu/kernels/tiling.hpp"
 
 namespace c3::inline gpu {
@@ -91,22 +91,6 @@ std::span<const GemmTile> tiles_for(DType dtype, bool batched, const GpuSpec& gp
     throw InfeasibleError(fmt::format("gpu '{}' has no GEMM tiles for {}", gpu.name, name_of(dtype)));
   }
   return *tiles;
-}
-
-/// Bytes that one load instruction can move of rows that begin every \p pitch elements: a vector load needs
-/// rows of whole 16 B.
-double load_width(std::int64_t pitch, double element) {
-  const auto bytes = static_cast<std::int64_t>(static_cast<double>(pitch) * element);
-  return static_cast<double>(std::gcd(bytes, std::int64_t{16}));
-}
-
-/// Of 16 B, what loads and stores of \p shape move at a time. Which operand has which pitch follows from the
-/// layout; a kernel for the narrowest serves all of them.
-double narrowest_share(const GemmShape& shape, double element) {
-  const std::int64_t a_pitch = shape.layout == GemmLayout::nt ? shape.m : shape.k;
-  const std::int64_t b_pitch = shape.layout == GemmLayout::tn ? shape.k : shape.n;
-  return std::min({load_width(a_pitch, element), load_width(b_pitch, element), load_width(shape.n, element)}) /
-         16.0;
 }
 
 double norm(double a, double b) {  // exponent 8: as good as the longer, but for near ties
