@@ -25,13 +25,6 @@ std::vector<std::string> exposed_kinds(const TunedCandidate& best, const TunedCa
   return names;
 }
 
-/// USD for each token; without tokens, of the run.
-std::optional<double> price_per_work(const TunedCandidate& candidate) {
-  const std::optional<double> usd = usd_of(candidate);
-  if (!usd) return std::nullopt;
-  return *usd / static_cast<double>(std::max<std::int64_t>(candidate.what.facts.size.tokens, 1));
-}
-
 /// Whether \p a, which ranks before \p b, is no worse in anything that is known of both, and better in
 /// something.
 bool beats(const TunedCandidate& a, const TunedCandidate& b) {
@@ -43,7 +36,7 @@ bool beats(const TunedCandidate& a, const TunedCandidate& b) {
   if (!is_no_worse(a.what.facts.needed.value, b.what.facts.needed.value)) return false;
   const std::optional<Joules> mine = energy_of(a), theirs = energy_of(b);
   if (mine && theirs && !is_no_worse(mine->value, theirs->value)) return false;
-  const std::optional<double> my_price = price_per_work(a), their_price = price_per_work(b);
+  const std::optional<double> my_price = usd_of_work(a), their_price = usd_of_work(b);
   if (my_price && their_price && !is_no_worse(*my_price, *their_price)) return false;
   return is_better;
 }
@@ -57,6 +50,17 @@ std::optional<Joules> energy_of(const TunedCandidate& candidate) {
 std::optional<double> usd_of(const TunedCandidate& candidate) {
   const CandidateSize& size = candidate.what.facts.size;
   return size.usd_per_gpu_hour > 0.0 ? std::optional(usd_of(candidate.takes.time, size)) : std::nullopt;
+}
+
+std::optional<double> usd_of_work(const TunedCandidate& candidate) {
+  const std::optional<double> usd = usd_of(candidate);
+  const auto tokens = static_cast<double>(candidate.what.facts.size.tokens);
+  return usd && tokens > 0.0 ? std::optional(*usd * 1e9 / tokens) : usd;
+}
+
+std::string_view usd_of_work_name(const Tuning& tuning) {
+  const bool has_tokens = !tuning.ranking.empty() && tuning.ranking.front().what.facts.size.tokens > 0;
+  return has_tokens ? "USD/1e9 tokens" : "USD a run";
 }
 
 double bound_over_cost(Objective objective, const TunedCandidate& candidate) {

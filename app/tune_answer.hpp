@@ -25,6 +25,11 @@ std::optional<Joules> energy_of(const TunedCandidate& candidate);
 /// What its run or step costs, in USD; absent where the price of its node is not known.
 std::optional<double> usd_of(const TunedCandidate& candidate);
 
+/// USD for 10^9 tokens; without tokens, of the run. Absent where the price of its node is not known.
+std::optional<double> usd_of_work(const TunedCandidate& candidate);
+/// What usd_of_work() is of, by \p tuning: "USD/1e9 tokens" or "USD a run".
+std::string_view usd_of_work_name(const Tuning& tuning);
+
 /// What its bound leaves of its cost.
 double bound_over_cost(Objective objective, const TunedCandidate& candidate);
 /// "time" or "energy": of which bounds are, by \p objective.

@@ -109,30 +109,23 @@ std::vector<std::string> sets_of(const Tuning& tuning, const TunedCandidate& its
   return tuning.plan.sweep.sets(tuning.plan.sweep.points()[its.what.point]);
 }
 
-/// USD for 10^9 tokens; without tokens, of the run.
-std::string price_text(const TunedCandidate& its) {
-  const std::optional<double> usd = usd_of(its);
-  if (!usd) return kAbsentCell;
-  const auto tokens = static_cast<double>(its.what.facts.size.tokens);
-  return fmt::format("{:.4g}", tokens > 0.0 ? *usd * 1e9 / tokens : *usd);
-}
-
 /// What else may be chosen; nothing where the best is best in everything.
 std::string front_text(const Tuning& tuning, std::size_t shown) {
   const std::vector<std::size_t> front = front_of(tuning.ranking);
   if (front.size() < 2) return {};
   const Objective objective = tuning.goal.objective;
-  const bool has_tokens = tuning.ranking.front().what.facts.size.tokens > 0;
   TextTable table({"rank", objective == Objective::time ? std::string("ms") : std::string(unit_of(objective)),
-                   "GB", "kJ", has_tokens ? "USD/1e9 tokens" : "USD a run"});
+                   "GB", "kJ", std::string(usd_of_work_name(tuning))});
   for (std::size_t i = 0; i < std::min(shown, front.size()); ++i) {
     const TunedCandidate& its = tuning.ranking[front[i]];
     const std::optional<Joules> energy = energy_of(its);
+    const std::optional<double> usd = usd_of_work(its);
     table.add({std::to_string(front[i] + 1),
                objective == Objective::time ? fmt::format("{:.3f}", its.takes.time.value * 1e3)
                                             : objective_text(objective, its.cost),
                gigabytes(its.what.facts.needed),
-               energy ? fmt::format("{:.1f}", energy->value / 1e3) : kAbsentCell, price_text(its)});
+               energy ? fmt::format("{:.1f}", energy->value / 1e3) : kAbsentCell,
+               usd ? fmt::format("{:.4g}", *usd) : kAbsentCell});
   }
   return fmt::format("\nof those simulated, none beats these in cost, memory, energy and money together:\n{}",
                      table.text());

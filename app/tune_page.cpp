@@ -46,6 +46,20 @@ FrontAxis energy_axis() {
           }};
 }
 
+FrontAxis money_axis(const Tuning& tuning) { return {std::string(usd_of_work_name(tuning)), usd_of_work}; }
+
+/// What the front counts besides the objective: what at least one candidate has, and of money only where the
+/// objective is not money itself.
+std::vector<FrontAxis> other_axes(const Tuning& tuning) {
+  std::vector<FrontAxis> axes = {memory_axis(), energy_axis()};
+  if (!needs_price(tuning.goal.objective)) axes.push_back(money_axis(tuning));
+  std::erase_if(axes, [&](const FrontAxis& axis) {
+    return std::ranges::none_of(tuning.ranking,
+                                [&](const TunedCandidate& its) { return axis.value(its).has_value(); });
+  });
+  return axes;
+}
+
 /// "training.pipeline 2, training.micro_batch 1".
 std::string settings_text(const Tuning& tuning, const TunedCandidate& its) {
   const std::vector<std::string>& names = tuning.plan.sweep.names();
@@ -88,8 +102,9 @@ std::string front_figure(const Tuning& tuning, const FrontAxis& x, const FrontAx
 
 std::string front_section(const Tuning& tuning) {
   const FrontAxis cost = objective_axis(tuning.goal.objective);
-  const std::string figures =
-      front_figure(tuning, cost, memory_axis()) + front_figure(tuning, cost, energy_axis());
+  std::string figures;
+  for (const FrontAxis& axis : other_axes(tuning))
+    figures += front_figure(tuning, cost, axis);
   if (figures.empty()) return "";
   return "<section id=\"front\">\n<h2>What else may be chosen</h2>\n<div class=\"plots\">\n" + figures +
          "</div>\n<p class=\"note\">Every candidate that was simulated. No other one beats those on the front "
@@ -97,14 +112,17 @@ std::string front_section(const Tuning& tuning) {
 }
 
 std::string ranking_section(const Tuning& tuning) {
-  const FrontAxis cost = objective_axis(tuning.goal.objective), memory = memory_axis(), energy = energy_axis();
+  const FrontAxis cost = objective_axis(tuning.goal.objective);
+  const std::vector<FrontAxis> others = other_axes(tuning);
   const auto text = [](std::optional<double> value) { return value ? number_text(*value) : std::string(); };
   std::vector<std::string> header = {"rank"};
   for (const std::string& name : tuning.plan.sweep.names())
     header.push_back(escaped(name));
-  for (const std::string& name : {std::string("strategy"), std::string("time [ms]"), std::string("bound"),
-                                  cost.name, memory.name, energy.name})
+  for (const std::string& name :
+       {std::string("strategy"), std::string("time [ms]"), std::string("bound"), cost.name})
     if (std::ranges::find(header, name) == header.end()) header.push_back(escaped(name));
+  for (const FrontAxis& axis : others)
+    header.push_back(escaped(axis.name));
   std::vector<std::vector<std::string>> rows;
   for (std::size_t i = 0; i < std::min(kMostRows, tuning.ranking.size()); ++i) {
     const TunedCandidate& its = tuning.ranking[i];
@@ -115,8 +133,8 @@ std::string ranking_section(const Tuning& tuning) {
     row.push_back(fmt::format("{:.3f}", its.takes.time.value * 1e3));
     row.push_back(fmt::format("{:.1f}%", 100.0 * bound_over_cost(tuning.goal.objective, its)));
     if (tuning.goal.objective != Objective::time) row.push_back(text(cost.value(its)));
-    row.push_back(text(memory.value(its)));
-    row.push_back(text(energy.value(its)));
+    for (const FrontAxis& axis : others)
+      row.push_back(text(axis.value(its)));
     rows.push_back(std::move(row));
   }
   return "<section id=\"ranking\">\n<h2>The best that were simulated</h2>\n" +

@@ -95,7 +95,8 @@ class ExplainPage(ScratchTest):
         found, sections = self.page_of("tune", file, "-o", self.folder / "out")
         self.assertEqual(list(sections), ["front", "ranking", "why", "answer"])
         figures = list(sections["front"].iter("figure"))
-        self.assertEqual(len(figures), 2)
+        titles = ["memory needed [GB]", "energy of a step [kJ]", "USD/1e9 tokens"]
+        self.assertEqual([figure.find(".//figcaption/b").text for figure in figures], [f"{its} against tokens/s" for its in titles])
         for figure in figures:
             self.assertEqual(len(list(figure.iter("circle"))), found["simulated"])
         self.assertEqual(len(list(sections["ranking"].find(".//tbody"))), found["simulated"])
@@ -103,6 +104,18 @@ class ExplainPage(ScratchTest):
         beats = [its for its in found["ranking"] if not any(other["value"] >= its["value"] and other["needed_bytes"] <= its["needed_bytes"]
                                                             and other["id"] != its["id"] for other in found["ranking"])]
         self.assertEqual(large, len(beats))
+        header = [cell.text for cell in sections["ranking"].find(".//thead").iter("th")]
+        self.assertEqual(header[-3:], titles)
+        for row, its in zip(sections["ranking"].find(".//tbody"), found["ranking"]):
+            self.assertAlmostEqual(float(list(row)[-1].text) / (its["usd"] * 1e9 / its["tokens"]), 1, delta=0.01)
+
+    def test_a_search_shows_money_only_where_a_price_is_known_and_it_is_not_the_objective(self):
+        file = self.folder / "space.toml"
+        file.write_text(SPACE)
+        for key in ("node.usd_per_gpu_hour=0", 'tune.objective="tokens_per_usd"'):
+            _, sections = self.page_of("tune", file, "-o", self.folder / key, "--set", key)
+            self.assertEqual(len(list(sections["front"].iter("figure"))), 2)
+            self.assertNotIn("USD/1e9", "".join(sections["ranking"].find(".//thead").itertext()))
 
     def test_a_page_that_cannot_be_written_costs_no_run(self):
         for verb in ("explain", "tune"):
