@@ -12,6 +12,7 @@
 #include "configs/fields/gpu_fields.hpp"
 #include "configs/learned_products.hpp"
 #include "configs/preset_store.hpp"
+#include "configs/quantity_text.hpp"
 #include "configs/scales.hpp"
 #include "configs/selector_file.hpp"
 #include "configs/spec_readers.hpp"
@@ -33,8 +34,12 @@ std::optional<MatrixRate> read_matrix_rate(Section& section, DType dtype, const 
   if (!rate.from_share) {
     read_field(section, rate, sustained, prefix);
     read_field(section, rate, clock, prefix);
-    if (rate.sustained > rate.peak) section.fail(prefix + "sustained", "must not be above the peak");
-    if (rate.clock > boost) section.fail(prefix + "clock", "must not be above boost_clock");
+    if (rate.sustained > rate.peak)
+      section.fail(prefix + "sustained",
+                   fmt::format("must not be above the peak, which is {:.6g} TFLOP/s", rate.peak.value / 1e12));
+    if (rate.clock > boost)
+      section.fail(prefix + "clock",
+                   fmt::format("must not be above boost_clock, which is {:.6g} GHz", boost.value / 1e9));
   }
   return rate;
 }
@@ -83,9 +88,13 @@ void read_hbm_rates(Section& section, HbmSpec& hbm) {
   hbm.write = hbm.copy = hbm.read;
   read_field(section, hbm, write);
   read_field(section, hbm, copy);
-  if (hbm.read > hbm.peak) section.fail("hbm_read", "must not be above hbm_peak");
-  if (hbm.write > hbm.peak) section.fail("hbm_write", "must not be above hbm_peak");
-  if (hbm.copy > hbm.peak) section.fail("hbm_copy", "must not be above hbm_peak");
+  const auto check = [&](std::string_view key, BytesPerSecond rate) {
+    if (rate > hbm.peak)
+      section.fail(key, fmt::format("must not be above hbm_peak, which is {}", bandwidth_text(hbm.peak.value)));
+  };
+  check("hbm_read", hbm.read);
+  check("hbm_write", hbm.write);
+  check("hbm_copy", hbm.copy);
 }
 
 HbmSpec read_hbm(Section& section) {

@@ -1,4 +1,7 @@
+#include <fmt/format.h>
+
 #include "configs/fields/library_fields.hpp"
+#include "configs/quantity_text.hpp"
 #include "configs/spec_readers.hpp"
 
 namespace c3::inline configs {
@@ -45,8 +48,12 @@ CollectiveLibrarySpec read_library(Section& section) {
   section.explain("ll128", "protocol with a flag in each line; absent: the library has none");
   if (section.has("nvls_channels")) read_fields(section, library, kNvlsFields);
   check_version(section, library);
-  if (library.cu_rate < library.simple.channel_rate) section.fail("cu_rate", "must not be below channel_rate");
-  if (library.pair_cu_rate > library.cu_rate) section.fail("pair_cu_rate", "must not be above cu_rate");
+  if (library.cu_rate < library.simple.channel_rate)
+    section.fail("cu_rate", fmt::format("must not be below channel_rate, which is {}",
+                                        bandwidth_text(library.simple.channel_rate.value)));
+  if (library.pair_cu_rate > library.cu_rate)
+    section.fail("pair_cu_rate",
+                 fmt::format("must not be above cu_rate, which is {}", bandwidth_text(library.cu_rate.value)));
   section.finish();
   return library;
 }

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "configs/fields/node_fields.hpp"
+#include "configs/quantity_text.hpp"
 #include "configs/scales.hpp"
 #include "configs/spec_readers.hpp"
 #include "configs/wire_reader.hpp"
@@ -12,9 +13,12 @@ namespace c3::inline configs {
 LinkSpec read_link(Section& section, const std::string& prefix) {
   LinkSpec link;
   read_fields(section, link, kLinkFields, prefix);
-  if (link.one_way > link.raw) section.fail(prefix + "one_way", fmt::format("must not be above {}raw", prefix));
+  if (link.one_way > link.raw)
+    section.fail(prefix + "one_way",
+                 fmt::format("must not be above {}raw, which is {}", prefix, bandwidth_text(link.raw.value)));
   if (link.both_ways > link.one_way)
-    section.fail(prefix + "both_ways", fmt::format("must not be above {}one_way", prefix));
+    section.fail(prefix + "both_ways", fmt::format("must not be above {}one_way, which is {}", prefix,
+                                                   bandwidth_text(link.one_way.value)));
   return link;
 }
 

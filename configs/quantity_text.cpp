@@ -145,4 +145,6 @@ double parse_quantity(std::string_view text, Dimension dimension) {
   return value;
 }
 
+std::string bandwidth_text(double bandwidth) { return fmt::format("{:.6g} GB/s", bandwidth / 1e9); }
+
 }  // namespace c3::configs

@@ -35,4 +35,7 @@ std::string_view name_of(Dimension dimension);
 /// Every unit that parse_quantity knows for \p dimension: "B", "kB", "KiB", ...
 std::vector<std::string> unit_names(Dimension dimension);
 
+/// "5324.8 GB/s", of a number of B/s.
+std::string bandwidth_text(double bandwidth);
+
 }  // namespace c3::configs

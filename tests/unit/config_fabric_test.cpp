@@ -102,7 +102,8 @@ TEST_CASE("keys of a topology are read for it and refused for others") {
 
 TEST_CASE("a fabric without bandwidth, without uplinks or wider than raw is refused") {
   CHECK(error_with(with("48 GB/s", "0 GB/s")).starts_with("f.toml:4:15: fabric.nic_one_way: must be above 0"));
-  CHECK(error_with(with("48 GB/s", "51 GB/s")) == "f.toml:4:15: fabric.nic_one_way: must not be above nic_raw");
+  CHECK(error_with(with("48 GB/s", "51 GB/s")) ==
+        "f.toml:4:15: fabric.nic_one_way: must not be above nic_raw, which is 50 GB/s");
   CHECK(error_with(with("2.0", "0.0", tree())) ==
         "f.toml:13:25: fabric.leaf_oversubscription: must be above 0.0");
   CHECK(error_with(kBase + "nics = 0\n") == "f.toml:11:8: fabric.nics: must be between 1 and 256, not 0");
