@@ -239,10 +239,8 @@ class Run {
     for (int place = 0; place < cluster_.simulated_ranks(); ++place) {
       PowerGovernor* const its = governor(place);
       if (its == nullptr) return;
-      result.power.push_back({.boards = result.classes[static_cast<std::size_t>(place)].multiplicity(),
-                              .begin = power_at(place),
-                              .end = its->state(),
-                              .means = its->means()});
+      const int boards = result.classes[static_cast<std::size_t>(place)].multiplicity();
+      result.power.push_back({boards, power_at(place), its->state(), its->means()});
     }
   }
 
