@@ -216,8 +216,8 @@ TEST_CASE("property: twice the batch is never faster, but for a luckier tile") {
   }));
 }
 
-// With as many outputs, each window has more of the image, and backward each element more windows.
-TEST_CASE("property: a pool with larger windows is never faster, nor one whose windows lie closer") {
+// Each window has more of the image, and backward each element more windows.
+TEST_CASE("property: a pool with larger windows and as many outputs is never faster") {
   CHECK(rc::check([] {
     const GpuSpec gpu = *rc::gen::elementOf(gpus());
     PoolShape shape = any_pool();
@@ -227,9 +227,6 @@ TEST_CASE("property: a pool with larger windows is never faster, nor one whose w
     const auto centred = [&] { shape.pad = {shape.window.h / 2, shape.window.w / 2}; };
     centred();
     const Seconds small = time();
-    shape.stride.w += 1;
-    RC_ASSERT(not_longer(time(), small));
-    shape.stride.w -= 1;
     (*rc::gen::arbitrary<bool>() ? shape.window.h : shape.window.w) += 2;
     centred();
     RC_ASSERT(not_longer(small, time()));

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "engine/errors.hpp"
-#include "gpu/kernel_time.hpp"
+#include "gpu/kernels/describe.hpp"
 #include "gpu/kernels/operator_class.hpp"
 #include "gpu/kernels/operator_table.hpp"
 #include "gpu/kernels/pool/pool_instructions.hpp"
@@ -184,9 +184,12 @@ TEST_CASE("what is no pool is refused under its key") {
   CHECK_THROWS_WITH_AS(describe_pool("p", shape, pool_gpu()), "'p': the window is larger than the padded input",
                        InfeasibleError);
   shape = resnet_pool(PoolOp::max);
-  shape.pad = {1, 2};
-  CHECK_THROWS_WITH_AS(describe_pool("p", shape, pool_gpu()), "'p': pad must be at most half the window",
-                       InfeasibleError);
+  for (const Extent2& pad : {Extent2{1, 2}, Extent2{2, 1}}) {
+    shape.pad = pad;
+    CHECK_THROWS_WITH_AS(describe_pool("p", shape, pool_gpu()), "'p': pad must be at most half the window",
+                         InfeasibleError);
+  }
+  shape = resnet_pool(PoolOp::max);
   shape.stride.h = 0;
   CHECK_THROWS_AS(describe_pool("p", shape, pool_gpu()), InfeasibleError);
 }

@@ -29,7 +29,8 @@ double as_double(std::int64_t count) { return static_cast<double>(count); }
 /// How threads are cut into work groups.
 struct Grid {
   double work_groups;
-  double threads;  ///< of a work group, on average, in waves that do something
+  double
+      threads;  ///< of a work group, in waves that do something: on average of a channel's, else of a full one
 };
 
 Grid grid_of(const PoolShape& shape, double block) {
@@ -41,15 +42,14 @@ Grid grid_of(const PoolShape& shape, double block) {
             .threads = std::ceil(pixels / kWave) * kWave / of_channel};
   }
   const double threads = shape.pass == Pass::forward ? elements.output : elements.input;
-  const double work_groups = std::ceil(threads / block);
-  return {.work_groups = work_groups, .threads = std::ceil(threads / kWave) * kWave / work_groups};
+  return {.work_groups = std::ceil(threads / block),
+          .threads = std::min(block, std::ceil(threads / kWave) * kWave)};
 }
 
-/// Bytes that the threads of a work group ask for at once: an element of each one's window, as far as those of
-/// neighbours differ.
+/// Bytes that the threads of a work group ask for at once: an element of each one's window. Rows come whole, so
+/// that each thread has what lies between its window and its neighbour's.
 Bytes outstanding_of(const PoolShape& shape, double threads) {
-  if (shape.pass == Pass::forward)
-    return element_size(shape.dtype) * (threads * as_double(std::min(shape.window.w, shape.stride.w)));
+  if (shape.pass == Pass::forward) return element_size(shape.dtype) * (threads * as_double(shape.stride.w));
   const Bytes each = shape.op == PoolOp::max ? pool_index(shape.op) : element_size(shape.dtype);
   return each * (threads / as_double(shape.stride.w));
 }
