@@ -49,7 +49,7 @@ const auto kPolicyKeys = std::to_array<KeyText>({
     {"cus", "CUs (SMs) reserved for the stream, or \"best LOW..HIGH\"; default: none"},
     {"reserve_cus", "CUs that the stream leaves unused", std::int64_t{0}},
     {"priority", "queue priority, larger first", std::int64_t{0}},
-    {"kernel_selection", "part of the GPU for which its GEMMs are tuned",
+    {"kernel_selection", "part of the GPU for which its kernels are tuned",
      name_of(StreamPolicy{}.kernel_selection)},
     {"backend", "what moves its collectives: CUs, copy engines, the kernel before",
      name_of(StreamPolicy{}.backend)},

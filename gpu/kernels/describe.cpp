@@ -3,9 +3,7 @@
 #include <algorithm>
 
 #include "gpu/clock/governor.hpp"
-#include "gpu/kernels/checks.hpp"
 #include "gpu/kernels/coefficient_table.hpp"
-#include "gpu/kernels/gemm/gemm_kernel.hpp"
 #include "gpu/kernels/operator_table.hpp"
 
 namespace c3::inline gpu {
@@ -56,11 +54,11 @@ KernelDescription describe(std::string name, const Operator& op, const GpuSpec& 
   return on_this_gpu(op.of_class().describe(op, std::move(name), gpu), op, gpu);
 }
 
-KernelDescription describe_by_plan(std::string name, const GemmShape& product, const GpuSpec& gpu,
-                                   const GemmPlan& plan) {
-  KernelDescription kernel = describe_product(std::move(name), product, gpu, plan);
-  check_fits(kernel, gpu);
-  return on_this_gpu(std::move(kernel), product, gpu);
+KernelDescription describe_tuned(std::string name, const Operator& op, const GpuSpec& gpu,
+                                 const KernelSlice& slice) {
+  const OperatorClass& of = op.of_class();
+  if (of.describe_tuned == nullptr) return describe(std::move(name), op, gpu);
+  return on_this_gpu(of.describe_tuned(op, std::move(name), gpu, slice), op, gpu);
 }
 
 Watts power_of_stream(const KernelDescription& kernel, const GpuSpec& gpu) {

@@ -5,7 +5,6 @@
 
 #include "gpu/kernel.hpp"
 #include "gpu/kernel_time.hpp"
-#include "gpu/kernels/gemm/gemm_plan.hpp"
 #include "gpu/kernels/operator.hpp"
 
 namespace c3::inline gpu {
@@ -15,9 +14,10 @@ namespace c3::inline gpu {
 /// type, a size is out of range, or a kernel of this kind cannot be built (see each class).
 KernelDescription describe(std::string name, const Operator& op, const GpuSpec& gpu);
 
-/// The same of a matrix product by \p plan, whichever the library would choose. \throws InfeasibleError
-KernelDescription describe_by_plan(std::string name, const GemmShape& product, const GpuSpec& gpu,
-                                   const GemmPlan& plan);
+/// The same by the kernel that takes least time on \p slice of \p gpu: tile and split of K of a product, the
+/// solver of a convolution and what it chooses. Other classes have one kernel. \throws InfeasibleError
+KernelDescription describe_tuned(std::string name, const Operator& op, const GpuSpec& gpu,
+                                 const KernelSlice& slice);
 
 /// Mean power of a stream of \p kernel at the boost clock. Wrong when: power_at_boost is; vector units compute.
 Watts power_of_stream(const KernelDescription& kernel, const GpuSpec& gpu);

@@ -11,6 +11,7 @@
 
 #include "engine/units.hpp"
 #include "gpu/kernel.hpp"
+#include "gpu/kernel_time.hpp"
 #include "gpu/kernels/operator.hpp"
 #include "gpu/kernels/shape_words.hpp"
 #include "gpu/spec.hpp"
@@ -30,6 +31,9 @@ struct OperatorClass {
   /// \throws InfeasibleError when the GPU lacks the data type, a size is out of range, or a kernel of this kind
   /// cannot be built.
   KernelDescription (*describe)(const Operator& op, std::string name, const GpuSpec& gpu);
+  /// The same by the kernel that is fastest on a slice of the GPU; nullptr: its libraries have one kernel.
+  KernelDescription (*describe_tuned)(const Operator& op, std::string name, const GpuSpec& gpu,
+                                      const KernelSlice& slice) = nullptr;
   Bytes (*output)(const Operator& op);  ///< what it writes
 
   std::string (*name_of)(const Operator& op) = nullptr;  ///< as a word of `op`; nullptr: the class's name

@@ -19,13 +19,13 @@ class KernelShare(ScratchTest):
 
     def test_a_product_of_one_wave_is_faster_by_a_kernel_for_the_248_cus_that_channels_leave(self):
         done = c3sim("run", EXPERIMENT, "-o", self.folder / "share.h5", "--set", "measure.seeds=1")
-        self.assertIn("shared: GEMMs of 'gemm' tuned for 248 CUs\n", done.stdout)
+        self.assertIn("shared: kernels of 'gemm' tuned for 248 CUs\n", done.stdout)
         times = kernels(self.run_with())
         self.assertLess(times["shared"], 0.8 * times["library"])
 
     def test_a_limit_of_channels_leaves_more_cus(self):
         done = self.run_with("strategy.shared.collective.channels=16")
-        self.assertIn("GEMMs of 'gemm' tuned for 288 CUs", done.stdout)
+        self.assertIn("kernels of 'gemm' tuned for 288 CUs", done.stdout)
 
     def test_kernels_beside_copy_engines_are_those_of_the_whole_gpu(self):
         engines = [f'strategy.{name}.collective.backend="dma"' for name in ("library", "shared")]

@@ -13,6 +13,7 @@
 #include "configs/preset_store.hpp"
 #include "engine/errors.hpp"
 #include "gpu/kernels/attention/attention_shape.hpp"
+#include "gpu/kernels/convolution/convolution_shape.hpp"
 #include "gpu/kernels/describe.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/kernels/operator_table.hpp"
@@ -94,6 +95,19 @@ Operator any_operator() {
     default:
       return any_vector();
   }
+}
+
+ConvolutionShape any_convolution() {
+  ConvolutionShape shape;
+  shape.batch = extent(6);
+  shape.channels = extent(9);
+  shape.filters = extent(9);
+  shape.filter = {extent(2), extent(2)};
+  shape.image = {shape.filter.h + extent(6) - 1, shape.filter.w + extent(6) - 1};
+  shape.stride = {extent(1), extent(1)};
+  shape.dtype = *rc::gen::element(DType::fp32, DType::fp16);
+  shape.pass = *rc::gen::element(ConvolutionPass::forward, ConvolutionPass::data, ConvolutionPass::weight);
+  return shape;
 }
 
 struct Case {
@@ -213,6 +227,19 @@ TEST_CASE("property: twice the batch is never faster, but for a luckier tile") {
     }
     const double luck = any.op.as<GemmShape>() != nullptr ? 1.05 : 1.0;
     RC_ASSERT(not_longer(time_on(any), longer * luck));
+  }));
+}
+
+TEST_CASE("property: a kernel tuned for a part of the GPU is never slower there than the one for all of it") {
+  CHECK(rc::check([] {
+    Case any = *rc::gen::arbitrary<bool>() ? any_case() : Case{*rc::gen::elementOf(gpus()), any_convolution()};
+    const KernelSlice part{.cus = any.gpu.compute.xcds * *rc::gen::inRange(1, any.gpu.compute.cus_per_xcd + 1),
+                           .cache = 1.0 / *rc::gen::inRange(1, 5),
+                           .launch = LaunchCost::device};
+    RC_LOG() << part.cus << " CUs, " << part.cache << " of the caches\n";
+    const auto time = [&](const KernelDescription& kernel) { return time_alone(kernel, any.gpu, part).time; };
+    const Seconds tuned = time(describe_tuned("k", any.op, any.gpu, part));
+    RC_ASSERT(not_longer(tuned, time(describe("k", any.op, any.gpu))));
   }));
 }
 

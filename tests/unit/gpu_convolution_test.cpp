@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -284,6 +285,34 @@ TEST_CASE("weights of small layers are cut along k, so that they fill the GPU") 
       plan_by(in_pass(square(64), ConvolutionPass::weight), ConvolutionSolver::implicit_gemm);
   CHECK(plan.kernel.work_groups >= 120);
   CHECK(plan.kernels == 2);  // results are zeroed first
+}
+
+TEST_CASE("weights are cut into fewer parts where fewer CUs are to be filled") {
+  const ConvolutionShape shape = in_pass(square(64), ConvolutionPass::weight);
+  const auto work_groups = [&](ConvolutionSolver solver, const KernelSlice& slice) {
+    const auto solvers = convolution_solvers();
+    const SolverEntry& entry = **std::ranges::find(solvers, solver, &SolverEntry::solver);
+    return entry.plan(shape, {mi100(), slice}).kernel.work_groups;
+  };
+  const KernelSlice few{.cus = 16};
+  for (const ConvolutionSolver solver : {ConvolutionSolver::implicit_gemm, ConvolutionSolver::direct}) {
+    CAPTURE(name_of(solver));
+    CHECK(work_groups(solver, few) < work_groups(solver, {}));
+  }
+  // 9 blocks of 64 x 64 results: 2 x 120 CUs take 27 parts of the images, 16 CUs four.
+  CHECK(work_groups(ConvolutionSolver::direct, {}) == 9 * 27);
+  CHECK(work_groups(ConvolutionSolver::direct, few) == 9 * 4);
+}
+
+TEST_CASE("a plan for a part that is the whole GPU is the plan for the GPU") {
+  for (const ConvolutionPass pass :
+       {ConvolutionPass::forward, ConvolutionPass::data, ConvolutionPass::weight}) {
+    const ConvolutionShape shape = in_pass(square(16), pass);
+    const PlanTarget whole(mi100(), KernelSlice{.launch = LaunchCost::measured});
+    CHECK(whole.is_whole());
+    CHECK(plan_convolution(shape, whole).kernel.work_groups ==
+          plan_convolution(shape, mi100()).kernel.work_groups);
+  }
 }
 
 TEST_CASE("a convolution is read from words: a second extent means the first where it is not given") {

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "configs/preset_store.hpp"
+#include "gpu/kernels/convolution/convolution_shape.hpp"
 #include "gpu/kernels/describe.hpp"
 #include "gpu/kernels/gemm/tuned_gemm.hpp"
 #include "tests/support/near.hpp"
@@ -107,6 +109,35 @@ TEST_CASE("a stream's products run by the plan that is fastest on its share, and
   CHECK(shares.front()->describe_tuned("again", shape).name == "again");
 }
 
+TEST_CASE(
+    "a stream's convolutions are never slower on its share than by kernels for the whole GPU, and some "
+    "faster") {
+  Experiment experiment = pair();
+  experiment.cluster.gpu = load_gpu("mi300x");
+  const GpuSpec& gpu = experiment.cluster.gpu;
+  auto shares = kernel_shares(experiment, experiment.cluster, tuned(), {0, 0});
+  REQUIRE(shares.front().has_value());
+  const KernelSlice& slice = shares.front()->slice();
+  bool is_faster = false;
+  for (const ConvolutionPass pass :
+       {ConvolutionPass::forward, ConvolutionPass::data, ConvolutionPass::weight}) {
+    for (const std::int64_t batch : {1, 4, 16, 64}) {
+      const ConvolutionShape shape{.batch = batch,
+                                   .channels = 256,
+                                   .filters = 256,
+                                   .image = {28, 28},
+                                   .filter = {3, 3},
+                                   .pad = {1, 1},
+                                   .pass = pass};
+      const Seconds as_always = time_alone(describe("c", shape, gpu), gpu, slice).time;
+      const Seconds of_share = time_alone(shares.front()->describe_tuned("c", shape), gpu, slice).time;
+      CHECK(of_share <= as_always);
+      is_faster = is_faster || of_share < 0.99 * as_always;
+    }
+  }
+  CHECK(is_faster);
+}
+
 TEST_CASE("kernels that are tuned alone, and shared kernels with the whole GPU, change nothing") {
   const Experiment experiment = choosing_pair();
   Strategy said = in_order({"fsdp", "compute"});
@@ -123,7 +154,7 @@ TEST_CASE("kernels that are tuned alone, and shared kernels with the whole GPU, 
 TEST_CASE("a run with shared kernels says for how many CUs they were tuned") {
   const RunResult run = run_once(choosing_pair(), tuned(), {});
   REQUIRE(run.notes.size() == 1);
-  CHECK(run.notes.front() == "GEMMs of 'compute' tuned for 248 CUs");
+  CHECK(run.notes.front() == "kernels of 'compute' tuned for 248 CUs");
 }
 
 TEST_CASE("k equal products on 1/k of the CUs each take as long as one after another where waves are whole") {

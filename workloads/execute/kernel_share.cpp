@@ -6,7 +6,6 @@
 
 #include "collectives/library/channel_protocol.hpp"
 #include "gpu/kernels/describe.hpp"
-#include "gpu/kernels/gemm/tuned_gemm.hpp"
 #include "workloads/execute/collective_choice.hpp"
 
 namespace c3::inline workloads {
@@ -45,12 +44,12 @@ KernelSlice share_of(const Experiment& experiment, const Strategy& strategy, con
 }
 
 KernelDescription KernelShare::describe_tuned(std::string name, const Operator& op) {
-  const auto* const product = op.as<GemmShape>();
-  if (product == nullptr) return describe(std::move(name), op, gpu_);
-  auto known = std::ranges::find(plans_, *product, &std::pair<GemmShape, GemmPlan>::first);
-  if (known == plans_.end())
-    known = plans_.emplace(plans_.end(), *product, plan_tuned_for(*product, gpu_, slice_));
-  return describe_by_plan(std::move(name), *product, gpu_, known->second);
+  auto known = std::ranges::find(kernels_, op, &std::pair<Operator, KernelDescription>::first);
+  if (known == kernels_.end())
+    known = kernels_.emplace(kernels_.end(), op, c3::describe_tuned(name, op, gpu_, slice_));
+  KernelDescription kernel = known->second;
+  kernel.name = std::move(name);
+  return kernel;
 }
 
 std::vector<std::optional<KernelShare>> kernel_shares(const Experiment& experiment, const ClusterSpec& cluster,
@@ -72,7 +71,7 @@ std::vector<std::string> notes_of(const std::vector<std::optional<KernelShare>>&
     if (!shares[i]) continue;
     const KernelSlice& slice = shares[i]->slice();
     const std::string cache = slice.cache < 1.0 ? fmt::format(" and {:.3g} of the caches", slice.cache) : "";
-    notes.push_back(fmt::format("GEMMs of '{}' tuned for {} CUs{}", streams[i], slice.cus, cache));
+    notes.push_back(fmt::format("kernels of '{}' tuned for {} CUs{}", streams[i], slice.cus, cache));
   }
   return notes;
 }

@@ -1,6 +1,6 @@
 #pragma once
-/// Matrix products whose kernels are tuned for what a stream has of the GPU beside the others (GOLDYLOC, arXiv
-/// 2409.02227).
+/// Kernels that are tuned for what a stream has of the GPU beside the others (GOLDYLOC, arXiv 2409.02227).
+/// Wrong when: libraries have measured less than all of their kernels on every share.
 
 #include <optional>
 #include <string>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "gpu/kernel_time.hpp"
-#include "gpu/kernels/gemm/gemm_plan.hpp"
+#include "gpu/kernels/operator.hpp"
 #include "workloads/execute/partition.hpp"
 #include "workloads/experiment.hpp"
 
@@ -22,7 +22,7 @@ namespace c3::inline workloads {
 KernelSlice share_of(const Experiment& experiment, const Strategy& strategy, const std::vector<CuRange>& ranges,
                      std::size_t stream);
 
-/// The kernels of one stream, of whose products each is the fastest on \p slice. Other kernels are as always.
+/// The kernels of one stream, each of which is its library's fastest on \p slice.
 class KernelShare {
  public:
   KernelShare(const GpuSpec& gpu, const KernelSlice& slice) : gpu_(gpu), slice_(slice) {}
@@ -34,7 +34,7 @@ class KernelShare {
  private:
   const GpuSpec& gpu_;
   KernelSlice slice_;
-  std::vector<std::pair<GemmShape, GemmPlan>> plans_;  ///< of products so far
+  std::vector<std::pair<Operator, KernelDescription>> kernels_;  ///< so far
 };
 
 /// By stream; absent where the strategy has KernelSelection::alone, or the stream has the whole GPU. \p
@@ -42,7 +42,7 @@ class KernelShare {
 std::vector<std::optional<KernelShare>> kernel_shares(const Experiment& experiment, const ClusterSpec& cluster,
                                                       const Strategy& strategy, const CuChoice& choice);
 
-/// "GEMMs of 'compute' tuned for 248 CUs" and likewise, by the names of \p streams.
+/// "kernels of 'compute' tuned for 248 CUs" and likewise, by the names of \p streams.
 std::vector<std::string> notes_of(const std::vector<std::optional<KernelShare>>& shares,
                                   const std::vector<std::string>& streams);
 

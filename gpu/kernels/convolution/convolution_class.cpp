@@ -80,11 +80,20 @@ std::string shape_text(const ConvolutionShape& shape) {
   return text;
 }
 
-KernelDescription describe_convolution(std::string name, const ConvolutionShape& shape, const GpuSpec& gpu) {
-  KernelDescription kernel = plan_convolution(shape, gpu).kernel;
+KernelDescription planned_for(std::string name, const ConvolutionShape& shape, const PlanTarget& target) {
+  KernelDescription kernel = plan_convolution(shape, target).kernel;
   kernel.name = std::move(name);
-  check_fits(kernel, gpu);
+  check_fits(kernel, target.gpu);
   return kernel;
+}
+
+KernelDescription describe_convolution(std::string name, const ConvolutionShape& shape, const GpuSpec& gpu) {
+  return planned_for(std::move(name), shape, gpu);
+}
+
+KernelDescription describe_tuned_convolution(std::string name, const ConvolutionShape& shape,
+                                             const GpuSpec& gpu, const KernelSlice& slice) {
+  return planned_for(std::move(name), shape, {gpu, slice});
 }
 
 Bytes output(const ConvolutionShape& shape) { return element_size(shape.dtype) * written_elements(shape); }
@@ -109,6 +118,7 @@ extern constexpr OperatorClass kConvolutionClass = {.name = "convolution",
                                                     .fields = on_shape<&fields>,
                                                     .shape_text = on_shape<&shape_text>,
                                                     .describe = on_shape<&describe_convolution>,
+                                                    .describe_tuned = on_shape<&describe_tuned_convolution>,
                                                     .output = on_shape<&output>,
                                                     .matrix_flops = on_shape<&matrix_flops>,
                                                     .coefficients = on_shape<&coefficients>,

@@ -37,12 +37,13 @@ VectorWork work_of_images(const ConvolutionShape& shape) {
           .requested_each = element_size(shape.dtype) * requested};
 }
 
-/// Blocks of filters x taps; images are dealt to as many work groups as fill the GPU twice, which add up.
-VectorWork work_of_weights(const ConvolutionShape& shape, const GpuSpec& gpu) {
+/// Blocks of filters x taps; images are dealt to as many work groups as fill the target's CUs twice, which add
+/// up.
+VectorWork work_of_weights(const ConvolutionShape& shape, const PlanTarget& target) {
   const ConvolutionProduct product_here = product_of(shape);
   const std::int64_t blocks =
       product_here.count * ceil_div(product_here.m, kSideOfWeights) * ceil_div(product_here.n, kSideOfWeights);
-  const std::int64_t wanted = ceil_div(std::int64_t{2} * gpu.compute.cus(), blocks);
+  const std::int64_t wanted = ceil_div(std::int64_t{2} * target.cus(), blocks);
   const std::int64_t parts = std::min(shape.batch, wanted);
   const double k = static_cast<double>(product_here.k) / static_cast<double>(parts);
   const double taps = product(shape.filter.h, shape.filter.w);
@@ -53,8 +54,10 @@ VectorWork work_of_weights(const ConvolutionShape& shape, const GpuSpec& gpu) {
               element_size(shape.dtype) * (k * static_cast<double>(kSideOfWeights) * (1.0 + 1.0 / taps))};
 }
 
-ConvolutionPlan plan_direct(const ConvolutionShape& shape, const GpuSpec& gpu) {
-  VectorWork work = shape.pass == ConvolutionPass::weight ? work_of_weights(shape, gpu) : work_of_images(shape);
+ConvolutionPlan plan_direct(const ConvolutionShape& shape, const PlanTarget& target) {
+  const GpuSpec& gpu = target.gpu;
+  VectorWork work =
+      shape.pass == ConvolutionPass::weight ? work_of_weights(shape, target) : work_of_images(shape);
   // Sums are fp32, one to a lane, whatever the operands.
   work.rate = vector_multiplications(shape, gpu, /*packed=*/false) * gpu.kernels.convolution.direct_share;
   ConvolutionPlan plan;

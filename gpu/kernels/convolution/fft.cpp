@@ -32,7 +32,8 @@ std::int64_t side_of(const ConvolutionShape& shape) {
   return side;
 }
 
-ConvolutionPlan plan_fft(const ConvolutionShape& shape, const GpuSpec& gpu) {
+ConvolutionPlan plan_fft(const ConvolutionShape& shape, const PlanTarget& target) {
+  const GpuSpec& gpu = target.gpu;
   const std::int64_t side = side_of(shape);
   const std::int64_t points = side * (side / 2 + 1);  // the other half is its conjugate
   const double images = product(shape.batch, shape.channels);

@@ -102,7 +102,8 @@ std::vector<TouchedTensor> transposed(std::vector<TouchedTensor> touches, const 
 }
 
 /// The convolution with its k in \p parts.
-ConvolutionPlan planned(const ConvolutionShape& shape, std::int64_t parts, const GpuSpec& gpu) {
+ConvolutionPlan planned(const ConvolutionShape& shape, std::int64_t parts, const PlanTarget& target) {
+  const GpuSpec& gpu = target.gpu;
   const ConvolutionProduct product = product_of(shape);
   const GemmShape gemm{.m = aligned(product.m),
                        .n = aligned(product.n),
@@ -112,7 +113,8 @@ ConvolutionPlan planned(const ConvolutionShape& shape, std::int64_t parts, const
   ConvolutionPlan plan;
   KernelDescription& kernel = plan.kernel;
   // MIOpen's own kernel, which rocBLAS does not choose.
-  kernel = describe_product("convolution", gemm, gpu, fastest_plan(gemm, gpu));
+  kernel = target.is_whole() ? describe_product("convolution", gemm, gpu, fastest_plan(gemm, gpu))
+                             : library_product(gemm, target);
   const double share = gpu.kernels.convolution.implicit_share;
   kernel.compute_time = kernel.compute_time / share + gathering(kernel, shape, gpu);
   kernel.least_time = std::max(kernel.least_time / share, waiting(gemm.k, shape.dtype, gpu));
@@ -152,20 +154,15 @@ ConvolutionPlan planned(const ConvolutionShape& shape, std::int64_t parts, const
   return plan;
 }
 
-ConvolutionPlan plan_implicit_gemm(const ConvolutionShape& shape, const GpuSpec& gpu) {
-  ConvolutionPlan best = planned(shape, 1, gpu);
-  if (shape.pass != ConvolutionPass::weight) return best;
-  Seconds shortest = on_device(best.kernel, gpu);
+ConvolutionPlan plan_implicit_gemm(const ConvolutionShape& shape, const PlanTarget& target) {
+  FastestPlan fastest(target);
+  fastest.take(planned(shape, 1, target));
+  if (shape.pass != ConvolutionPass::weight) return std::move(fastest).best();
   const std::int64_t k = product_of(shape).k;
   const auto can_cut = [&](std::int64_t parts) { return parts <= kMostParts && k >= parts * kShortestPart; };
-  for (std::int64_t parts = 2; can_cut(parts); parts *= 2) {
-    ConvolutionPlan plan = planned(shape, parts, gpu);
-    const Seconds time = on_device(plan.kernel, gpu);
-    if (time >= shortest) continue;
-    shortest = time;
-    best = std::move(plan);
-  }
-  return best;
+  for (std::int64_t parts = 2; can_cut(parts); parts *= 2)
+    fastest.take(planned(shape, parts, target));
+  return std::move(fastest).best();
 }
 
 bool can_run(const ConvolutionShape&) { return true; }

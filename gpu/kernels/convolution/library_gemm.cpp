@@ -75,20 +75,22 @@ std::array<std::string, 3> names_of(const ConvolutionShape& shape, const std::st
 
 /// 1 x 1 with stride 1: images as they lie are the matrices. Forward and data they are a batch of one call;
 /// products of the weight pass add up, one call an image.
-ConvolutionPlan plan_pointwise(const ConvolutionShape& shape, const GpuSpec& gpu) {
+ConvolutionPlan plan_pointwise(const ConvolutionShape& shape, const PlanTarget& target) {
+  const GpuSpec& gpu = target.gpu;
   GemmShape gemm = product_for(shape, 1);
   const bool one_call = shape.pass != ConvolutionPass::weight && shape.groups == 1;
   const std::int64_t calls = one_call ? 1 : shape.batch;
   if (one_call) gemm.batch = shape.batch;
   ConvolutionPlan plan;
-  plan.kernel = repeated(describe_product("convolution", gemm, gpu), calls, gpu);
+  plan.kernel = repeated(library_product(gemm, target), calls, gpu);
   plan.kernel.touches = operands(gemm, calls, names_of(shape, image_name(shape.pass), result_name(shape.pass)));
   add_kernels(plan, static_cast<int>(calls) - 1, {}, gpu);
   return plan;
 }
 
 /// 1 x 1 with a stride: the pixels that are used are gathered from all images, channels first, for one call.
-ConvolutionPlan plan_strided(const ConvolutionShape& shape, const GpuSpec& gpu) {
+ConvolutionPlan plan_strided(const ConvolutionShape& shape, const PlanTarget& target) {
+  const GpuSpec& gpu = target.gpu;
   const ConvolutionTensors tensors = tensors_of(shape);
   const Extent2 out = output_extent(shape);
   const double used = product_of_extents(shape.batch, shape.channels, out.h, out.w);
@@ -96,7 +98,7 @@ ConvolutionPlan plan_strided(const ConvolutionShape& shape, const GpuSpec& gpu) 
   const Bytes element = element_size(shape.dtype);
   ConvolutionPlan plan;
   const GemmShape gemm = product_for(shape, shape.batch);
-  plan.kernel = describe_product("convolution", gemm, gpu);
+  plan.kernel = library_product(gemm, target);
   plan.kernel.touches = operands(gemm, 1, names_of(shape, "used pixels", "result, channels first"));
   plan.workspace = element * (used + tensors.output);
   const auto pixels = [&](bool is_written) { return streamed("used pixels", element * used, is_written); };
@@ -124,13 +126,14 @@ ConvolutionPlan plan_strided(const ConvolutionShape& shape, const GpuSpec& gpu) 
 }
 
 /// Image by image: its patches, and one call for its product (in the data pass the other way round).
-ConvolutionPlan plan_patches(const ConvolutionShape& shape, const GpuSpec& gpu) {
+ConvolutionPlan plan_patches(const ConvolutionShape& shape, const PlanTarget& target) {
+  const GpuSpec& gpu = target.gpu;
   const Bytes element = element_size(shape.dtype);
   const double patches = patch_elements(shape);
   const double image = product_of_extents(shape.channels, shape.image.h, shape.image.w);
   ConvolutionPlan plan;
   const GemmShape gemm = product_for(shape, 1);
-  plan.kernel = repeated(describe_product("convolution", gemm, gpu), shape.batch, gpu);
+  plan.kernel = repeated(library_product(gemm, target), shape.batch, gpu);
   plan.kernel.touches = operands(gemm, shape.batch, names_of(shape, "patches", result_name(shape.pass)));
   plan.workspace = element * patches;
   // All images' patches as one phase: a row of an image's for each tap, of which a channel's are written
@@ -151,12 +154,12 @@ ConvolutionPlan plan_patches(const ConvolutionShape& shape, const GpuSpec& gpu) 
   return plan;
 }
 
-ConvolutionPlan plan_library_gemm(const ConvolutionShape& shape, const GpuSpec& gpu) {
+ConvolutionPlan plan_library_gemm(const ConvolutionShape& shape, const PlanTarget& target) {
   const bool strided = has_stride(shape) && shape.groups == 1 && shape.pass != ConvolutionPass::weight;
-  ConvolutionPlan plan = !is_pointwise(shape) ? plan_patches(shape, gpu)
-                         : !has_stride(shape) ? plan_pointwise(shape, gpu)
-                         : strided            ? plan_strided(shape, gpu)
-                                              : plan_patches(shape, gpu);
+  ConvolutionPlan plan = !is_pointwise(shape) ? plan_patches(shape, target)
+                         : !has_stride(shape) ? plan_pointwise(shape, target)
+                         : strided            ? plan_strided(shape, target)
+                                              : plan_patches(shape, target);
   plan.kernel.useful_flops = Flops{2.0 * direct_multiplications(shape)};
   set_totals(plan.kernel, shape);
   return plan;

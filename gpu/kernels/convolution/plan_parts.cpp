@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 #include <utility>
 
-#include "gpu/kernel_time.hpp"
+#include "gpu/kernels/gemm/gemm_kernel.hpp"
+#include "gpu/kernels/gemm/tuned_gemm.hpp"
 
 namespace c3::inline gpu {
 namespace {
@@ -85,9 +87,26 @@ void add_kernels(ConvolutionPlan& plan, int more, Seconds time, const GpuSpec& g
                           Seconds{gpu.kernels.convolution.kernel_us * 1e-6 * plan.kernels};
 }
 
-Seconds on_device(const KernelDescription& kernel, const GpuSpec& gpu) {
-  const KernelTime alone = time_alone(kernel, gpu, {.launch = LaunchCost::device});
+Seconds on_device(const KernelDescription& kernel, const PlanTarget& target) {
+  const KernelTime alone = time_alone(kernel, target.gpu, target.slice);
   return alone.time - alone.launch;
+}
+
+KernelDescription library_product(const GemmShape& gemm, const PlanTarget& target) {
+  if (target.is_whole()) return describe_product("convolution", gemm, target.gpu);
+  return describe_product("convolution", gemm, target.gpu, plan_tuned_for(gemm, target.gpu, target.slice));
+}
+
+void FastestPlan::take(ConvolutionPlan plan) {
+  const Seconds time = on_device(plan.kernel, target_);
+  if (best_ && time >= shortest_) return;
+  shortest_ = time;
+  best_ = std::move(plan);
+}
+
+ConvolutionPlan FastestPlan::best() && {
+  if (!best_) throw std::logic_error("FastestPlan: no plan");
+  return *std::move(best_);
 }
 
 KernelDescription repeated(KernelDescription one, std::int64_t times, const GpuSpec& gpu) {

@@ -1,8 +1,11 @@
 #pragma once
 /// What the solvers' plans have in common.
 
+#include <optional>
+
 #include "gpu/kernels/convolution/solver.hpp"
 #include "gpu/kernels/convolution/touched_images.hpp"
+#include "gpu/kernels/gemm/gemm_shape.hpp"
 
 namespace c3::inline gpu {
 
@@ -54,6 +57,24 @@ void add_kernels(ConvolutionPlan& plan, int more, Seconds time, const GpuSpec& g
 KernelDescription repeated(KernelDescription one, std::int64_t times, const GpuSpec& gpu);
 
 /// From launch to the last store less one launch.
-Seconds on_device(const KernelDescription& kernel, const GpuSpec& gpu);
+Seconds on_device(const KernelDescription& kernel, const PlanTarget& target);
+
+/// \p gemm by the library's kernel; for a part of a GPU by the one that is fastest there.
+KernelDescription library_product(const GemmShape& gemm, const PlanTarget& target);
+
+/// Of plans one after another the one that takes least time on a target; the first of those that take as long.
+class FastestPlan {
+ public:
+  explicit FastestPlan(const PlanTarget& target) : target_(target) {}
+
+  void take(ConvolutionPlan plan);
+  /// \throws std::logic_error when it has taken none
+  ConvolutionPlan best() &&;
+
+ private:
+  PlanTarget target_;
+  std::optional<ConvolutionPlan> best_;
+  Seconds shortest_;
+};
 
 }  // namespace c3::gpu

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "gpu/kernel.hpp"
+#include "gpu/kernel_time.hpp"
 #include "gpu/kernels/convolution/convolution_shape.hpp"
 #include "gpu/spec.hpp"
 
@@ -18,11 +19,26 @@ struct ConvolutionPlan {
   Bytes workspace;           ///< beside the three tensors
 };
 
+/// For what a plan is the fastest: a GPU, which is what libraries choose for, or a part of it.
+struct PlanTarget {
+  // NOLINTNEXTLINE(google-explicit-constructor): a GPU is a target
+  PlanTarget(const GpuSpec& of, KernelSlice part = {}) : gpu(of), slice(part) {
+    slice.launch = LaunchCost::device;
+  }
+
+  bool is_whole() const { return slice == KernelSlice{.launch = LaunchCost::device}; }
+  int cus() const { return slice.cus > 0 ? slice.cus : gpu.compute.cus(); }
+
+  const GpuSpec& gpu;  ///< must outlive it
+  KernelSlice slice;
+};
+
 struct SolverEntry {
   ConvolutionSolver solver;
   std::string_view requires_;  ///< what `can_run` asks for, for errors
   bool (*can_run)(const ConvolutionShape& shape);
-  ConvolutionPlan (*plan)(const ConvolutionShape& shape, const GpuSpec& gpu);  ///< of a shape that it can run
+  /// Of a shape that it can run: of its kernels, cuts and tiles those that are fastest on the target.
+  ConvolutionPlan (*plan)(const ConvolutionShape& shape, const PlanTarget& target);
 };
 
 std::span<const SolverEntry* const> convolution_solvers();
@@ -30,7 +46,8 @@ std::span<const SolverEntry* const> convolution_solvers();
 /// Whether \p solver can compute \p shape; `fastest` always can.
 bool can_run(ConvolutionSolver solver, const ConvolutionShape& shape);
 
-/// The plan of the shape's solver; of the fastest that can run it where it names none. \throws InfeasibleError
-ConvolutionPlan plan_convolution(const ConvolutionShape& shape, const GpuSpec& gpu);
+/// The plan of the shape's solver; of the fastest that can run it where it names none. Never slower on a part
+/// of a GPU than the plan for all of it. \throws InfeasibleError
+ConvolutionPlan plan_convolution(const ConvolutionShape& shape, const PlanTarget& target);
 
 }  // namespace c3::gpu

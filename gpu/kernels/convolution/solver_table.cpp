@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <utility>
 
 #include "engine/errors.hpp"
@@ -27,9 +26,9 @@ bool can_run(ConvolutionSolver solver, const ConvolutionShape& shape) {
   return found == solvers.end() || (*found)->can_run(shape);
 }
 
-ConvolutionPlan plan_convolution(const ConvolutionShape& shape, const GpuSpec& gpu) {
-  std::optional<ConvolutionPlan> best;
-  Seconds shortest;
+ConvolutionPlan plan_convolution(const ConvolutionShape& shape, const PlanTarget& target) {
+  FastestPlan fastest(target);
+  if (!target.is_whole()) fastest.take(plan_convolution(shape, target.gpu));
   for (const SolverEntry* solver : convolution_solvers()) {
     const bool is_asked = shape.solver == solver->solver;
     if (!is_asked && shape.solver != ConvolutionSolver::fastest) continue;
@@ -38,13 +37,9 @@ ConvolutionPlan plan_convolution(const ConvolutionShape& shape, const GpuSpec& g
       throw InfeasibleError(fmt::format("solver '{}' cannot run this convolution: it requires {}",
                                         name_of(solver->solver), solver->requires_));
     }
-    ConvolutionPlan plan = solver->plan(shape, gpu);
-    const Seconds time = on_device(plan.kernel, gpu);
-    if (best && time >= shortest) continue;
-    shortest = time;
-    best = std::move(plan);
+    fastest.take(solver->plan(shape, target));
   }
-  return std::move(best).value();
+  return std::move(fastest).best();
 }
 
 }  // namespace c3::gpu

@@ -95,7 +95,8 @@ ConvolutionPlan plan_fused(const ConvolutionShape& shape, const WinogradTile& ti
 
 /// Weights in passes: both tensors are transformed, each of the points is a product of a library, and the sums
 /// are transformed back. F(filter, taps) with the outputs' gradient cut into tiles of `taps`.
-ConvolutionPlan plan_passes(const ConvolutionShape& shape, std::int64_t taps, const GpuSpec& gpu) {
+ConvolutionPlan plan_passes(const ConvolutionShape& shape, std::int64_t taps, const PlanTarget& target) {
+  const GpuSpec& gpu = target.gpu;
   const Extent2 out = output_extent(shape);
   const double tiles = product(shape.batch, ceil_div(out.h, taps), ceil_div(out.w, taps));
   const std::int64_t points = (shape.filter.h + taps - 1) * (shape.filter.w + taps - 1);
@@ -110,7 +111,7 @@ ConvolutionPlan plan_passes(const ConvolutionShape& shape, std::int64_t taps, co
   const double transformed_gradients = tiles * product(points, shape.filters);
   const double sums = product(points, shape.filters, shape.channels);
   ConvolutionPlan plan;
-  plan.kernel = describe_product("convolution", gemm, gpu);
+  plan.kernel = library_product(gemm, target);
   plan.workspace = element * (transformed_inputs + transformed_gradients + sums);
   // Each point has a matrix of its own, of all tiles: a transform writes across them.
   const auto transformed = [&](std::string name, double elements, bool is_written) {
@@ -134,21 +135,15 @@ ConvolutionPlan plan_passes(const ConvolutionShape& shape, std::int64_t taps, co
   return plan;
 }
 
-ConvolutionPlan plan_winograd(const ConvolutionShape& shape, const GpuSpec& gpu) {
+ConvolutionPlan plan_winograd(const ConvolutionShape& shape, const PlanTarget& target) {
   constexpr std::array<std::int64_t, 5> kTapsOfPasses = {2, 3, 4, 5, 6};
-  ConvolutionPlan best = plan_fused(shape, kTiles[0], gpu);
-  Seconds shortest = on_device(best.kernel, gpu);
-  const auto take = [&](ConvolutionPlan plan) {
-    const Seconds time = on_device(plan.kernel, gpu);
-    if (time >= shortest) return;
-    shortest = time;
-    best = std::move(plan);
-  };
-  take(plan_fused(shape, kTiles[1], gpu));
+  FastestPlan fastest(target);
+  for (const WinogradTile& tile : kTiles)
+    fastest.take(plan_fused(shape, tile, target.gpu));
   if (shape.pass == ConvolutionPass::weight && shape.groups == 1 && shape.filter == Extent2{3, 3})
     for (const std::int64_t taps : kTapsOfPasses)
-      take(plan_passes(shape, taps, gpu));
-  return best;
+      fastest.take(plan_passes(shape, taps, target));
+  return std::move(fastest).best();
 }
 
 bool can_run(const ConvolutionShape& shape) {

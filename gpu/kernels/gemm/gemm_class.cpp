@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "gpu/kernels/checks.hpp"
 #include "gpu/kernels/gemm/gemm_kernel.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
+#include "gpu/kernels/gemm/tuned_gemm.hpp"
 #include "gpu/kernels/operator_class.hpp"
 #include "gpu/kernels/tiling.hpp"
 
@@ -84,6 +86,13 @@ Operator part(const GemmShape& shape, std::int64_t parts) {
   return cut;
 }
 
+KernelDescription describe_tuned_gemm(std::string name, const GemmShape& shape, const GpuSpec& gpu,
+                                      const KernelSlice& slice) {
+  KernelDescription kernel = describe_product(std::move(name), shape, gpu, plan_tuned_for(shape, gpu, slice));
+  check_fits(kernel, gpu);
+  return kernel;
+}
+
 }  // namespace
 
 extern constexpr OperatorClass kGemmClass = {.name = "gemm",
@@ -93,6 +102,7 @@ extern constexpr OperatorClass kGemmClass = {.name = "gemm",
                                              .fields = on_shape<&fields>,
                                              .shape_text = on_shape<&shape_text>,
                                              .describe = on_shape<&describe_gemm>,
+                                             .describe_tuned = on_shape<&describe_tuned_gemm>,
                                              .output = on_shape<&output>,
                                              .matrix_flops = on_shape<&matrix_flops>,
                                              .coefficients = on_shape<&coefficients>,
