@@ -37,8 +37,9 @@ struct BufferedMessage {
 
   MessageBuffer& buffer;
   Bytes bytes;
-  Event has_room;  ///< its sender may write
-  Event has_come;  ///< all of it is in the buffer
+  Event has_room;           ///< its sender may write
+  Event has_come;           ///< all of it is in the buffer
+  Seconds moves_from = {};  ///< when its sender began to write it, latest of its channels; 0: it has not
 };
 
 /// What the library keeps of one pair of ranks, in one direction. Room is given in the order in which it is

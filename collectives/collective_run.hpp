@@ -1,6 +1,7 @@
 #pragma once
 /// One collective in flight, whoever moves its bytes.
 
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <string>
@@ -30,8 +31,11 @@ class CollectiveRun {
   int members() const { return graph_.ranks(); }
   bool has_member(int rank) const;
   bool have_all_joined() const { return all_joined_.is_set(); }  ///< and it is under way, or has ended
-  /// When the last member that is simulated joined. \pre have_all_joined()
-  Seconds last_joined() const { return last_joined_; }
+  /// When the last member that is simulated joined; of a message that goes through a buffer when it was written
+  /// there, if that is later. \pre have_all_joined(), and of such a message that it has begun to be written
+  Seconds last_joined() const {
+    return plan_.buffered == nullptr ? last_joined_ : std::max(last_joined_, plan_.buffered->moves_from);
+  }
   int width() const { return width_; }  ///< channels (cu) or engines (dma) of one rank
   /// What a user should know of how it ran; empty: nothing.
   virtual std::string note() const { return {}; }

@@ -85,3 +85,33 @@ TEST_CASE("messages wait for room in their pair's buffer, which receives make") 
   }
   CHECK(ends_of(buffered(4.0 * bytes, bytes, 4, 1.0_ms))[3].first < 0.4_ms);
 }
+
+TEST_CASE("who waits for a message does so until it is written, through a buffer or not") {
+  for (const Bytes buffer : {Bytes{}, 1.0_MiB}) {
+    ProgramBuilder builder;
+    const CommunicatorId pair = builder.communicator("pair", {2, 1});
+    const auto stream = builder.stream("s");
+    builder.begin_script({0});
+    builder.timed(stream, "work", {1.0_ms});
+    builder.exchange(stream, "send", {pair, {{1, 1.0_MiB, true}}});
+    builder.begin_script({1});
+    builder.exchange(stream, "receive", {pair, {{-1, 1.0_MiB, false}}});
+    Experiment experiment = buffered(buffer, 1.0_MiB, 1, 1.0_ms);
+    experiment.program = builder.take(2);
+    const RunResult result = run_once(experiment, {.name = "late", .order = {}, .streams = {}}, {});
+    const ExposedTime& sends = result.classes[0].times.exposed_by.at(0);
+    const ExposedTime& receives = result.classes[1].times.exposed_by.at(0);
+    CAPTURE(buffer.value);
+    CHECK(sends.waiting == Seconds{});
+    CHECK(receives.waiting.value == near(1e-3, 0.02));
+    CHECK(receives.time > receives.waiting + 5.0_us);
+  }
+}
+
+TEST_CASE("a sender waits until there is room in the buffer") {
+  const RunResult result =
+      run_once(buffered(1.0_MiB, 1.0_MiB, 2, 1.0_ms), {.name = "full", .order = {}, .streams = {}}, {});
+  const ExposedTime& sends = result.classes[0].times.exposed_by.at(0);
+  CHECK(sends.waiting > 0.9_ms);
+  CHECK(sends.waiting < sends.time);
+}

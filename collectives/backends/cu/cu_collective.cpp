@@ -114,7 +114,10 @@ void CuCollective::hold(Group& group) {
 Task CuCollective::run_group(Group* group) {
   const Seconds base = plan_.end == PairEnd::sender ? protocol_.setup() : protocol_.base();
   co_await simulation_.sleep(base);
-  if (plan_.buffered != nullptr) co_await plan_.buffered->has_room;
+  if (plan_.buffered != nullptr) {
+    co_await plan_.buffered->has_room;
+    plan_.buffered->moves_from = std::max(plan_.buffered->moves_from, simulation_.now() - base);
+  }
   if (!rings_.empty()) co_await run_rings(group);
   if (!schedule_->pipeline.edges.empty()) co_await run_pipeline(group);
   find_turns(*group);
