@@ -36,7 +36,7 @@ double bound_over_cost(Objective objective, const TunedCandidate& candidate);
 std::string_view bounded_word(Objective objective);
 
 /// Positions in \p ranking of those that no other one beats in cost, memory, energy and money together, the
-/// best first.
+/// best first. One with fewer seeds beats none with more.
 std::vector<std::size_t> front_of(const std::vector<TunedCandidate>& ranking);
 
 /// Where the time of \p best goes and where that of \p other does: kernels, communication that they do not

@@ -214,8 +214,8 @@ std::string tune_text(const Tuning& tuning, std::size_t shown) {
   text += regret_text(tuning);
   if (has_unlike_seeds(tuning.ranking))
     text +=
-        "seeds: the better half of those simulated went on with more of them; the regret takes others as they "
-        "are\n";
+        "seeds: the better half of those simulated went on with more of them; the regret does not count that "
+        "another one may be best with all\n";
   text += front_text(tuning, shown) + comparison_text(tuning);
   return tuning.launch ? text + launch_text(*tuning.launch) : text;
 }

@@ -48,10 +48,11 @@ FrontAxis energy_axis() {
 
 FrontAxis money_axis(const Tuning& tuning) { return {std::string(usd_of_work_name(tuning)), usd_of_work}; }
 
-/// What the front counts besides the objective: what at least one candidate has, and of money only where the
-/// objective is not money itself.
+/// What the front counts besides the objective: what at least one candidate has. Energy and money are left out
+/// where they are the objective.
 std::vector<FrontAxis> other_axes(const Tuning& tuning) {
-  std::vector<FrontAxis> axes = {memory_axis(), energy_axis()};
+  std::vector<FrontAxis> axes = {memory_axis()};
+  if (!needs_power(tuning.goal.objective)) axes.push_back(energy_axis());
   if (!needs_price(tuning.goal.objective)) axes.push_back(money_axis(tuning));
   std::erase_if(axes, [&](const FrontAxis& axis) {
     return std::ranges::none_of(tuning.ranking,

@@ -92,7 +92,11 @@ class Found {
   /// From the folder of \p rung. \returns whether the simulation succeeded; absent where there is no result yet
   std::optional<bool> take(std::size_t candidate, const Rung& rung) {
     const TuneCandidate& what = candidates_[candidate];
-    const auto result = rung.plan.folder.read(rung.plan.manifest.ids[what.point]);
+    const SweepFolder& folder = rung.plan.folder;
+    const std::string& id = rung.plan.manifest.ids[what.point];
+    if (!folder.has(id) && !folder.has_failed(id))
+      return std::nullopt;  // read() refuses a file that was cut short
+    const auto result = folder.read(id);
     if (!result) return std::nullopt;
     auto best = best_of(*result, what, tuning_.goal.objective);
     if (!best && !tuning_.first_failed) tuning_.first_failed = result->error;

@@ -64,6 +64,7 @@ class SweepRunner {
 
  private:
   std::optional<std::size_t> next() {
+    if (interrupt_requested()) again_.clear();
     if (again_.empty()) return source_.next();
     const std::size_t point = again_.back();
     again_.pop_back();
@@ -95,7 +96,8 @@ class SweepRunner {
   /// Where several ran at once, one that lacked memory is simulated again, beside fewer others.
   /// \param at_once how many ran, this one among them
   PointCounts record(const WorkerEnd& end, std::size_t at_once) {
-    if (!end.lacked_memory || at_once < 2 || interrupt_requested()) return record(end);
+    if (!end.lacked_memory || at_once < 2) return record(end);
+    if (interrupt_requested()) return {};  // a later call simulates it
     again_.push_back(end.task);
     const std::size_t fewer = at_once / 2;
     pool_.limit_to(fewer);

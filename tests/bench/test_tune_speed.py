@@ -1,5 +1,5 @@
 """What c3sim tune spends on a candidate that it does not simulate: CPU time of its rules, memory, bound and estimate. A search of 5,000
-layouts that is to answer within ten minutes on two cores leaves each less than 0.1 s, whole steps apart."""
+layouts that is to answer within ten minutes on two cores leaves each 0.24 s, whole steps included."""
 
 import os
 import pathlib
@@ -12,7 +12,7 @@ from machine_speed import cpu_budget
 
 FILE = pathlib.Path(os.environ["C3SIM_SOURCE"]) / "configs/experiments/training/llama3_70b_search.toml"
 COUNT = 6 * 5 * 3  # of 1,080
-MOST_S = 0.25  # of CPU time, each; 0.08 beside builds
+MOST_S = 0.2  # of CPU time, each; 0.08 to 0.15 beside builds
 
 
 class TuneSpeed(unittest.TestCase):

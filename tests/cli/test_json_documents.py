@@ -1,5 +1,6 @@
 """The JSON of explain, memory, tune, import and sample against the tables of docs/ that describe it: every key that occurs is documented,
-and every key that is documented occurs."""
+and every key of the
+top level and of a table's first column occurs. Names are compared without their place in the document."""
 
 import json
 import random

@@ -227,6 +227,12 @@ class Tune(ScratchTest):
         own = self.tune(folder="own")
         self.assertEqual({each["seeds"] for each in own["ranking"]}, {1, 3})
 
+    def test_a_point_that_was_cut_short_is_simulated_again(self):
+        found = self.tune("--whole-steps", "2")
+        for file in (self.folder / "out/points").iterdir():
+            file.write_bytes(file.read_bytes()[:-40])
+        self.assertEqual(self.tune("--whole-steps", "2")["ranking"], found["ranking"])
+
     def test_money_is_the_list_price_of_all_gpus_for_as_long(self):
         prices = {"a100-sxm-80gb-8": 3.43, "h100-sxm-8": 6.155}
         self.file.write_text(SPACE.replace("[tune]", '[tune]\nregret = 0').replace("tokens_per_s", "tokens_per_usd")
@@ -264,6 +270,10 @@ class Tune(ScratchTest):
         text = c3sim("-q", "tune", self.file, "-o", self.folder / "out", "--exact").stdout
         self.assertRegex(text, r"^space: most tokens/J, exact search\n")
         self.assertIn("\nbound: of the energy, found without a simulation;", text)
+        page = self.folder / "page.html"
+        c3sim("-q", "tune", self.file, "-o", self.folder / "out", "--exact", "--page", page)
+        self.assertNotIn("energy of a step [kJ] against tokens/J", page.read_text())
+        self.assertIn("memory needed [GB] against tokens/J", page.read_text())
         self.file.write_text(PAIR.replace("mi300x-8", "h100-sxm-8"))
         least = self.tune("--exact", "--set", 'tune.objective="energy"', "--set", "tune.regret=0", folder="pair")
         run = lambda each: json.loads(c3sim("-q", "run", self.file, "--json", "-o", self.folder / "run.h5", *[word for key in each["sets"] for word in ("--set", key)]).stdout)
