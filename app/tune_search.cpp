@@ -1,7 +1,6 @@
 #include "app/tune_search.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <iterator>
 #include <optional>
 #include <thread>
@@ -92,12 +91,10 @@ class Found {
   /// From the folder of \p rung. \returns whether the simulation succeeded; absent where there is no result yet
   std::optional<bool> take(std::size_t candidate, const Rung& rung) {
     const TuneCandidate& what = candidates_[candidate];
-    const SweepFolder& folder = rung.plan.folder;
     const std::string& id = rung.plan.manifest.ids[what.point];
-    if (!folder.has(id) && !folder.has_failed(id))
-      return std::nullopt;  // read() refuses a file that was cut short
-    const auto result = folder.read(id);
-    if (!result) return std::nullopt;
+    const SweepFolder& folder = rung.plan.folder;
+    if (!folder.has(id) && !folder.has_failed(id)) return std::nullopt;  // or its file was cut short
+    const std::optional<PointResult> result = folder.read(id);
     auto best = best_of(*result, what, tuning_.goal.objective);
     if (!best && !tuning_.first_failed) tuning_.first_failed = result->error;
     if (!best) return false;
@@ -118,10 +115,9 @@ class Found {
 /// Candidates of a search as points to simulate. What the folder has is told without a simulation.
 class SearchedPoints final : public PointSource {
  public:
-  /// \param take see Found::take()
   SearchedPoints(const std::vector<TuneCandidate>& candidates, CandidateSearch& search, TuneCounts& counts,
-                 const Found& found, std::function<std::optional<bool>(std::size_t)> take)
-      : candidates_(candidates), search_(search), counts_(counts), found_(found), take_(std::move(take)) {}
+                 Found& found, const Rung& rung)
+      : candidates_(candidates), search_(search), counts_(counts), found_(found), rung_(rung) {}
 
   std::optional<std::size_t> next() override {
     collect();
@@ -147,7 +143,7 @@ class SearchedPoints final : public PointSource {
   /// Tells the search what has come of candidates that it asked for.
   void collect() {
     std::erase_if(asked_, [this](std::size_t candidate) {
-      const std::optional<bool> succeeded = take_(candidate);
+      const std::optional<bool> succeeded = found_.take(candidate, rung_);
       if (!succeeded) return false;
       ++(*succeeded ? counts_.simulated : counts_.failed);
       search_.tell(candidate, *succeeded ? std::optional(found_.of(candidate).cost) : std::nullopt);
@@ -158,8 +154,8 @@ class SearchedPoints final : public PointSource {
   const std::vector<TuneCandidate>& candidates_;
   CandidateSearch& search_;
   TuneCounts& counts_;
-  const Found& found_;
-  std::function<std::optional<bool>(std::size_t)> take_;
+  Found& found_;
+  const Rung& rung_;
   std::vector<std::size_t> asked_;  ///< and not told yet
   PointCounts total_;
   bool stopped_ = false;
@@ -221,8 +217,7 @@ class Searcher {
   }
 
   void explore(const Rung& rung) {
-    SearchedPoints points(candidates_, search_, tuning_.counts, found_,
-                          [&](std::size_t candidate) { return found_.take(candidate, rung); });
+    SearchedPoints points(candidates_, search_, tuning_.counts, found_, rung);
     ProgressLine progress(request_.quiet, "whole steps");
     const std::size_t most = std::min(limits_.budget.value_or(candidates_.size()), candidates_.size());
     run_points(rung.plan, points, how(), [&](const PointCounts&) { progress(search_.told(), most); });

@@ -101,9 +101,11 @@ class SweepRunner {
     again_.push_back(end.task);
     const std::size_t fewer = at_once / 2;
     pool_.limit_to(fewer);
-    fmt::print(stderr,
-               "a simulation was killed, as for lack of memory; it is done again, from now on {} at once\n",
-               fewer);
+    fmt::print(
+        stderr,
+        "a simulation was killed, as for lack of memory; it is repeated, and at most {} run at once from "
+        "now on\n",
+        fewer);
     return {};
   }
 

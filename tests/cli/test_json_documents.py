@@ -11,6 +11,7 @@ from command import MAIN_JOB, SOURCE, ScratchTest, c3sim
 from graph_traces import execution_trace, kineto
 from test_import import trace as trace_of_a_step
 from test_import_gpu import trace as trace_of_kernels
+from test_sample import LOOP
 
 # Objects whose keys are names of what the user has.
 BY_NAME = {"ranking.values", "retiming.classes"}
@@ -44,15 +45,6 @@ regret = 0
 "training.tensor_parallel" = [1, 2]
 """
 EPOCH = STEP.replace("global_batch = 16\n", "") + "[workload.lengths]\nhistogram = [[100, 30], [700, 50]]\n"
-LOOP = """\
-schema = 1
-[unit.mac]
-latency = 4
-interval = 1
-[[run]]
-loop = 1000
-run = [{ unit = "mac", reads = ["c"], writes = ["c"] }]
-"""
 
 
 class Described:

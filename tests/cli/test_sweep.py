@@ -228,7 +228,18 @@ class TestFailures(Sweep):
         out, err = running.communicate(timeout=120)
         self.assertEqual(running.returncode, 0, err)
         self.assertIn("2 done, 0 failed", out)
-        self.assertEqual(err.count("a simulation was killed, as for lack of memory; it is done again, from now on 1 at once\n"), 1)
+        self.assertEqual(err.count("a simulation was killed, as for lack of memory; it is repeated, and at most 1 run at once from now on\n"), 1)
+
+    def test_an_interrupt_ends_a_point_that_waits_to_be_repeated(self):
+        self.file.write_text(SLOW.replace("262144", "32768"))
+        running = subprocess.Popen([COMMAND, "-q", "sweep", self.file, "-o", self.folder / "out", "-j", "2", "--set", "sweep.product.size=[\"1 MiB\"]",
+                                    "--set", "sweep.product.cus=[8]", "--set", "measure.seeds=1"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        os.kill(self.worker_of(running.pid, 2), signal.SIGKILL)
+        self.assertIn("it is repeated", running.stderr.readline())
+        os.kill(running.pid, signal.SIGINT)
+        _, err = running.communicate(timeout=60)
+        self.assertEqual(running.returncode, 130, err)
+        self.assertEqual(len(list((self.folder / "out/points").iterdir())), 1)  # the other one, which ran
 
     def worker_of(self, process, workers=1):
         for _ in range(200):

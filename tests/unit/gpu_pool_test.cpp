@@ -180,14 +180,15 @@ TEST_CASE("what is no pool is refused under its key") {
   refused_as({{ShapeKey::height, "2000000"}}, "must be at most 2^20 of images, not 2000000");
   refused_as({{ShapeKey::op, "max_pool+relu"}}, "'max_pool' cannot be fused with another operator");
   PoolShape shape = resnet_pool(PoolOp::max);
-  shape.window = {115, 1};
-  CHECK_THROWS_WITH_AS(describe_pool("p", shape, pool_gpu()), "'p': the window is larger than the padded input",
-                       InfeasibleError);
+  shape.window = {115, 3};
+  CHECK_THROWS_WITH_AS(describe_pool("p", shape, pool_gpu()),
+                       "'p': filter_h: the window is higher than the padded input", InfeasibleError);
   shape = resnet_pool(PoolOp::max);
   for (const Extent2& pad : {Extent2{1, 2}, Extent2{2, 1}}) {
     shape.pad = pad;
-    CHECK_THROWS_WITH_AS(describe_pool("p", shape, pool_gpu()), "'p': pad must be at most half the window",
-                         InfeasibleError);
+    const std::string key = pad.h == 2 ? "pad_h" : "pad_w";
+    CHECK_THROWS_WITH_AS(describe_pool("p", shape, pool_gpu()),
+                         ("'p': " + key + ": must be at most half the window, 1").c_str(), InfeasibleError);
   }
   shape = resnet_pool(PoolOp::max);
   shape.stride.h = 0;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "tests/support/governed_gpu.hpp"
 #include "tests/support/near.hpp"
 #include "tests/unit/training_experiments.hpp"
 #include "tests/unit/training_pipelines.hpp"
@@ -19,8 +20,15 @@ using namespace c3::test;
 
 namespace {
 
-CandidateFacts facts_of(const TrainingSetup& setup, int gpus, bool exact) {
+/// A step on boards whose power is known.
+Experiment powered_step(const TrainingSetup& setup, int gpus, bool exact) {
   Experiment step = fluid_step(setup, gpus, exact);
+  step.cluster.gpu.governor = round_governor();
+  return step;
+}
+
+CandidateFacts facts_of(const TrainingSetup& setup, int gpus, bool exact) {
+  Experiment step = powered_step(setup, gpus, exact);
   step.strategies = {in_order()};
   const SharedFamily whole = step.family;
   const std::int64_t micro_batches = outlined_micro_batches(*whole, step.measure.estimate);
@@ -43,6 +51,9 @@ TEST_CASE("few micro-batches say what the whole step needs and takes") {
     CHECK(few.fits == all.fits);
     CHECK(few.bound.time.value == near(all.bound.time.value, 1e-6));
     CHECK(few.estimate.time.value == near(all.estimate.time.value, 1e-3));
+    CHECK(few.bound.energy.value == near(all.bound.energy.value, 1e-6));
+    CHECK(few.estimate.energy.value == near(all.estimate.energy.value, 1e-3));
+    CHECK(all.bound.energy > Joules{});
   }
 }
 
@@ -57,7 +68,7 @@ TEST_CASE("one stage says roughly what its whole pipeline needs and takes") {
   // Four layers a stage; the last of four stages has the head, too, which a stage in the middle does not show.
   const TrainingSetup setup = pipelined(llama_setup(16), 4, 12);
   const CandidateFacts all = facts_of(setup, 4, true);
-  Experiment stage = fluid_step(setup, 4, true);
+  Experiment stage = powered_step(setup, 4, true);
   stage.strategies = {in_order()};
   WrittenStep written = written_stage(*stage.family, stage.cluster).value();
   stage.program = std::move(written.program);
@@ -72,6 +83,11 @@ TEST_CASE("one stage says roughly what its whole pipeline needs and takes") {
   CHECK(rough.bound.time < all.bound.time);
   CHECK(rough.estimate.time < all.estimate.time * 1.02);
   CHECK(rough.estimate.time > all.estimate.time * 0.8);
+  // Three of four boards draw idle power at least, and are expected to draw what this one does.
+  CHECK(rough.bound.energy > Joules{});
+  CHECK(rough.bound.energy < all.bound.energy);
+  CHECK(rough.estimate.energy < 1.02 * all.estimate.energy);
+  CHECK(rough.estimate.energy > 0.8 * all.estimate.energy);
 }
 
 TEST_CASE("a step without a pipeline has no stage to write alone") {

@@ -88,6 +88,23 @@ TEST_CASE("no step draws less than its bound, whether its clock is free or held,
   }
 }
 
+TEST_CASE("kernels of cohorts and those of every strategy draw no less than the bound, either") {
+  for (const double limit : {600.0, 200.0}) {
+    Experiment step = powered(fluid_step(gpt_setup(), 4, true), 400.0, limit);
+    step.measure.kernel_grain = step.measure.vector_grain = KernelGrain::cohort;
+    Strategy prioritized = in_order();
+    prioritized.streams["gradients"].priority = 1;
+    Strategy serial = in_order();
+    serial.serial = true;
+    for (const Strategy& strategy : {in_order(), prioritized, serial}) {
+      const Joules drawn = clock_of(run_step(step, strategy, {}))->energy.value();
+      CAPTURE(limit);
+      CAPTURE(strategy.serial);
+      CHECK(model_times(step, strategy).least_energy <= drawn);
+    }
+  }
+}
+
 TEST_CASE("without a power in the preset there is no energy") {
   const ModelTimes its = model_times(fluid_step(gpt_setup(), 4, true), in_order());
   CHECK(its.least_energy == Joules{});

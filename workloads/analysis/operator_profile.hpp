@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "collectives/spec.hpp"
-#include "workloads/analysis/operator_values.hpp"
+#include "workloads/program/operator_values.hpp"
 #include "workloads/program/program.hpp"
 
 namespace c3::inline workloads {

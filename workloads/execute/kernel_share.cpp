@@ -43,11 +43,9 @@ KernelSlice share_of(const Experiment& experiment, const Strategy& strategy, con
   return {.cus = std::max(1, cus / sharers), .cache = 1.0 / sharers, .launch = LaunchCost::device};
 }
 
-KernelDescription KernelShare::describe_tuned(std::string name, const Operator& op) {
-  auto known = std::ranges::find(kernels_, op, &std::pair<Operator, KernelDescription>::first);
-  if (known == kernels_.end())
-    known = kernels_.emplace(kernels_.end(), op, c3::describe_tuned(name, op, gpu_, slice_));
-  KernelDescription kernel = known->second;
+KernelDescription KernelShare::describe_tuned(NameId number, std::string name, const Operator& op) {
+  KernelDescription kernel =
+      kernels_.of(number, op, [&] { return c3::describe_tuned(name, op, gpu_, slice_); });
   kernel.name = std::move(name);
   return kernel;
 }

@@ -11,6 +11,7 @@
 #include "gpu/kernels/operator.hpp"
 #include "workloads/execute/partition.hpp"
 #include "workloads/experiment.hpp"
+#include "workloads/program/operator_values.hpp"
 
 namespace c3::inline workloads {
 
@@ -28,13 +29,13 @@ class KernelShare {
   KernelShare(const GpuSpec& gpu, const KernelSlice& slice) : gpu_(gpu), slice_(slice) {}
 
   const KernelSlice& slice() const { return slice_; }
-  /// As describe(). \throws InfeasibleError
-  KernelDescription describe_tuned(std::string name, const Operator& op);
+  /// As describe(), of an operation of the program that has \p name as \p number. \throws InfeasibleError
+  KernelDescription describe_tuned(NameId number, std::string name, const Operator& op);
 
  private:
   const GpuSpec& gpu_;
   KernelSlice slice_;
-  std::vector<std::pair<Operator, KernelDescription>> kernels_;  ///< so far
+  OperatorValues<KernelDescription> kernels_;  ///< so far
 };
 
 /// By stream; absent where the strategy has KernelSelection::alone, or the stream has the whole GPU. \p

@@ -88,7 +88,7 @@ class Run {
     }
     messages_.plan_ahead();
     cluster_.fold_links();
-    start_governors();
+    start_governors(cluster_, setup_.power);
     make_ranks();
   }
 
@@ -216,34 +216,6 @@ class Run {
     }
   }
 
-  PowerGovernor* governor(int place) { return cluster_.gpu(cluster_.simulated_rank(place)).governor(); }
-
-  void start_governors() {
-    if (setup_.power.empty()) return;
-    for (int place = 0; place < cluster_.simulated_ranks(); ++place)
-      governor(place)->begin_at(power_at(place));
-  }
-
-  /// Of a place. Where the classes are not those of the run that found the states, as Fold::exact may have it:
-  /// the hottest of all.
-  PowerState power_at(int place) const {
-    const std::vector<PowerState>& states = setup_.power;
-    if (states.empty()) return {.mean = spec_.gpu.governor.idle};
-    if (states.size() == static_cast<std::size_t>(cluster_.simulated_ranks()))
-      return states[static_cast<std::size_t>(place)];
-    return *std::ranges::max_element(states, {}, &PowerState::mean);
-  }
-
-  /// \pre \p result has its classes
-  void add_power(RunResult& result) {
-    for (int place = 0; place < cluster_.simulated_ranks(); ++place) {
-      PowerGovernor* const its = governor(place);
-      if (its == nullptr) return;
-      const int boards = result.classes[static_cast<std::size_t>(place)].multiplicity();
-      result.power.push_back({boards, power_at(place), its->state(), its->means()});
-    }
-  }
-
   /// Of a place among the simulated ranks, whose rank has no host.
   void tell_launches(int place) {
     if (setup_.launches == nullptr) return;
@@ -279,7 +251,7 @@ class Run {
     add_classes(result);
     if (replay_)
       add_replays(result, replay_->summary(), experiment_.measure.estimate_error, result.classes.size());
-    add_power(result);
+    result.power = board_powers(cluster_, setup_.power, result.classes);
     return result;
   }
 

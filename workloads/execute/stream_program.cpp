@@ -235,8 +235,9 @@ Task StreamProgram::copy(HostCopy copy, std::size_t index, Seconds delay) {
 Task StreamProgram::run_operator(Operator op, std::size_t index, Seconds delay) {
   const auto stream = static_cast<std::size_t>(context_.index);
   const std::string& name = program_.name_of(operations_[index]);
-  KernelDescription kernel = context_.share == nullptr ? describe(name, op, cluster_.spec().gpu)
-                                                       : context_.share->describe_tuned(name, op);
+  KernelDescription kernel = context_.share == nullptr
+                                 ? describe(name, op, cluster_.spec().gpu)
+                                 : context_.share->describe_tuned(operations_[index].name, name, op);
   ActivityId activity = kNoActivity;
   KernelLaunch launch = launch_of(index, delay);
   launch.grain = grain_of(*context_.measure, op);

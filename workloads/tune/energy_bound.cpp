@@ -25,8 +25,9 @@ ProductEnergy product_energy(const Script& script, const GpuSpec& gpu, PowerLoad
 
 std::vector<double> ranks_by_script(const Program& program, int ranks) {
   std::vector<double> counts(program.scripts.size());
-  for (int rank = 0; rank < ranks; ++rank)
-    counts[program.script_number(rank)] += 1.0;
+  if (program.ranks.empty()) counts.at(0) = ranks;
+  for (const RankSpan& span : program.ranks)
+    counts[span.script] += span.end - span.begin;
   return counts;
 }
 

@@ -20,18 +20,6 @@ std::string pool_name(const PoolShape& shape) {
   return std::string(kPoolNames.at(shape.op == PoolOp::max ? 0 : 1));
 }
 
-void check_windows(const PoolShape& shape) {
-  using enum ShapeKey;
-  const auto at_most_half = [](ShapeKey key, std::int64_t pad, std::int64_t window) {
-    if (2 * pad > window) refuse(key, fmt::format("must be at most half the window, {}", window / 2));
-  };
-  at_most_half(pad_h, shape.pad.h, shape.window.h);
-  at_most_half(pad_w, shape.pad.w, shape.window.w);
-  const Extent2 out = output_extent(shape);
-  if (out.h < 1) refuse(filter_h, "the window is higher than the padded input");
-  if (out.w < 1) refuse(filter_w, "the window is wider than the padded input");
-}
-
 Operator read_pool(const ShapeWords& words) {
   using enum ShapeKey;
   need(words, words[op], {dtype, channels, height, filter_h});
@@ -47,7 +35,7 @@ Operator read_pool(const ShapeWords& words) {
                         .pass = chosen_or(words, pass, Pass::forward)};
   if (shape.dtype == DType::fp8 || shape.dtype == DType::fp4)
     refuse(dtype, "must be bf16, fp16 or fp32 of a pool");
-  check_windows(shape);
+  if (const auto broken = broken_windows(shape)) refuse(broken->first, broken->second);
   const PoolBytes bytes = bytes_of(shape);
   refuse_absurd(b, (bytes.read + bytes.written).value, elements_of(shape).taps);
   return shape;

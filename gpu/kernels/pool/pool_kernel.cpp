@@ -29,8 +29,8 @@ double as_double(std::int64_t count) { return static_cast<double>(count); }
 /// How threads are cut into work groups.
 struct Grid {
   double work_groups;
-  double
-      threads;  ///< of a work group, in waves that do something: on average of a channel's, else of a full one
+  /// Of a work group, in waves that do something: of a max pool's backward pass the mean over a channel's.
+  double threads;
 };
 
 Grid grid_of(const PoolShape& shape, double block) {
@@ -63,11 +63,8 @@ void check(const std::string& name, const PoolShape& shape) {
                        {"filter_w", shape.window.w},
                        {"stride_h", shape.stride.h},
                        {"stride_w", shape.stride.w}});
-  const Extent2 out = output_extent(shape);
-  if (out.h < 1 || out.w < 1)
-    throw InfeasibleError(fmt::format("'{}': the window is larger than the padded input", name));
-  if (2 * shape.pad.h > shape.window.h || 2 * shape.pad.w > shape.window.w)
-    throw InfeasibleError(fmt::format("'{}': pad must be at most half the window", name));
+  if (const auto broken = broken_windows(shape))
+    throw InfeasibleError(fmt::format("'{}': {}: {}", name, name_of(broken->first), broken->second));
 }
 
 /// PyTorch sets the gradient to 0 before the kernel that writes all of it.

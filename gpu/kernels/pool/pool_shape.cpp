@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 namespace c3::inline gpu {
 namespace {
 
@@ -28,6 +30,18 @@ double taps_along(const WindowAxis& axis) {
 
 Extent2 output_extent(const PoolShape& shape) {
   return {windows_along(down(shape)), windows_along(across(shape))};
+}
+
+std::optional<std::pair<ShapeKey, std::string>> broken_windows(const PoolShape& shape) {
+  const auto too_wide = [](std::int64_t window) {
+    return fmt::format("must be at most half the window, {}", window / 2);
+  };
+  if (2 * shape.pad.h > shape.window.h) return std::pair(ShapeKey::pad_h, too_wide(shape.window.h));
+  if (2 * shape.pad.w > shape.window.w) return std::pair(ShapeKey::pad_w, too_wide(shape.window.w));
+  const Extent2 out = output_extent(shape);
+  if (out.h < 1) return std::pair(ShapeKey::filter_h, "the window is higher than the padded input");
+  if (out.w < 1) return std::pair(ShapeKey::filter_w, "the window is wider than the padded input");
+  return std::nullopt;
 }
 
 PoolElements elements_of(const PoolShape& shape) {

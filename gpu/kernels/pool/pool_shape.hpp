@@ -2,9 +2,13 @@
 /// Pools: the largest element of each window of an image, or the mean of its elements.
 
 #include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
 
 #include "engine/units.hpp"
 #include "gpu/kernels/operator.hpp"
+#include "gpu/kernels/shape_words.hpp"
 #include "gpu/kernels/windows.hpp"
 #include "gpu/spec.hpp"
 
@@ -34,6 +38,10 @@ const OperatorClass& operator_class(const PoolShape& shape);
 
 /// Height and width of the output; 0 where the window does not fit the padded image.
 Extent2 output_extent(const PoolShape& shape);
+
+/// Why windows do not lie in an image as they may, by the key to blame: none fits the padded image, or a pad is
+/// wider than half of one. Absent: they do.
+std::optional<std::pair<ShapeKey, std::string>> broken_windows(const PoolShape& shape);
 
 /// Elements of the whole batch.
 struct PoolElements {
