@@ -64,7 +64,6 @@ class SweepRunner {
 
  private:
   std::optional<std::size_t> next() {
-    if (interrupt_requested()) again_.clear();
     if (again_.empty()) return source_.next();
     const std::size_t point = again_.back();
     again_.pop_back();
