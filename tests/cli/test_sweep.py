@@ -231,13 +231,13 @@ class TestFailures(Sweep):
         self.assertEqual(err.count("a simulation was killed, as for lack of memory; it is repeated, and at most 1 run at once from now on\n"), 1)
 
     def test_a_point_that_is_killed_after_an_interrupt_is_left_for_a_later_call(self):
-        self.file.write_text(SLOW.replace("262144", "32768"))
+        self.file.write_text(SLOW.replace("262144", "65536"))
         words = ["sweep", self.file, "-o", self.folder / "out", "-j", "2", "--set", "sweep.product.size=[\"1 MiB\"]", "--set", "sweep.product.cus=[8]",
                  "--set", "measure.seeds=1"]
         running = subprocess.Popen([COMMAND, "-q", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         worker = self.worker_of(running.pid, 2)
         os.kill(running.pid, signal.SIGINT)
-        time.sleep(0.3)
+        time.sleep(0.2)
         os.kill(worker, signal.SIGKILL)
         _, err = running.communicate(timeout=60)
         self.assertEqual(running.returncode, 130, err)
