@@ -95,7 +95,7 @@ def run(network, dtype, layout, batch, rows):
         step()
     torch.cuda.synchronize()
     torch.cuda.reset_peak_memory_stats()
-    ms, host_ms = eager(step, 3.0)
+    ms, host_ms = eager(step, 2.0)
     allocated = torch.cuda.max_memory_allocated()
     kernels = kernels_of(step)
     row = dict(network=network, dtype=dtype, layout=layout, batch=batch, ms=ms, host_ms=host_ms, kernels=sum(k[0] for k in kernels.values()),
@@ -103,7 +103,7 @@ def run(network, dtype, layout, batch, rows):
     with open(os.path.join(OUT, "image_kernels.jsonl"), "a") as file:
         file.write(json.dumps(dict(network=network, dtype=dtype, batch=batch, kernels=sorted(([n[:160], *v] for n, v in kernels.items()), key=lambda v: -v[2])[:60])) + "\n")
     try:
-        row["graph_ms"] = replay_ms(graph_of(step), max(10, int(1500 / ms)))
+        row["graph_ms"] = replay_ms(graph_of(step), max(10, int(1000 / ms)))
     except Exception as error:
         report(f"graph of {network} {batch}", error)
     rows(**row)

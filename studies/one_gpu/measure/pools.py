@@ -50,12 +50,16 @@ def norm(channels, side, dtype, layout):
         x, g = images(channels, side, dtype, layout), images(channels, side, dtype, layout)
         w, b, mean, var = (torch.ones(channels, device=DEVICE) for _ in range(4))
 
-        def forward(x=x, w=w, b=b, mean=mean, var=var):
-            return F.batch_norm(x, mean, var, w, b, True, 0.1, 1e-5)
+        arguments = (w, b, mean, var, True, 0.1, 1e-5, True)
+        _, saved_mean, saved_var, reserve, library = torch.ops.aten._batch_norm_impl_index(x, *arguments)
 
-        xg, wg, bg = x.detach().requires_grad_(), w.clone().requires_grad_(), b.clone().requires_grad_()
-        y = F.batch_norm(xg, mean, var, wg, bg, True, 0.1, 1e-5)
-        for name, call in (("batch_norm forward", forward), ("batch_norm backward", lambda y=y, xg=xg, wg=wg, bg=bg, g=g: torch.autograd.grad(y, (xg, wg, bg), g, retain_graph=True)),
+        def forward(x=x, arguments=arguments):
+            return torch.ops.aten._batch_norm_impl_index(x, *arguments)
+
+        def backward(x=x, g=g, w=w, mean=mean, var=var, saved=(saved_mean, saved_var), reserve=reserve, library=library):
+            return torch.ops.aten._batch_norm_impl_index_backward(library, x, g, w, mean, var, *saved, True, 1e-5, [True] * 3, reserve)
+
+        for name, call in (("batch_norm forward", forward), ("batch_norm backward", backward),
                            ("relu forward", lambda x=x: torch.relu(x)), ("relu_in_place forward", lambda x=x: torch.relu_(x)),
                            ("relu backward", lambda x=x, g=g: torch.ops.aten.threshold_backward(g, x, 0)), ("add forward", lambda x=x, g=g: x + g), ("add_in_place forward", lambda x=x, g=g: x.add_(g))):
             calls.setdefault(name, []).append(call)
