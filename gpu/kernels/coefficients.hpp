@@ -194,7 +194,7 @@ inline constexpr std::array kConvolutionFields = {
     ConvolutionField{"image_share", &ConvolutionCoefficients::image_share, 0.1, 1.2,
                      "of HBM's achieved rate, of kernels that read or rearrange images"},
     ConvolutionField{"kernel_us", &ConvolutionCoefficients::kernel_us, 0, 50,
-                     "us, that starting and draining a kernel cost it"},
+                     "us, that starting and draining a kernel cost it; by family"},
     ConvolutionField{"scale", &ConvolutionCoefficients::scale, 0.2, 5,
                      "of all times but launches; 1 but for a GPU calibrated alone"},
 };

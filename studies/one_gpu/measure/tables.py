@@ -8,6 +8,7 @@ import sys
 from jobs import JOBS
 
 SHAPE = ["op", "dtype", "b", "m", "n", "k", "heads", "kv_heads", "seq", "head_dim", "causal", "pass", "rows", "cols", "layout", "scales"]
+IMAGES = ["op", "dtype", "layout", "b", "channels", "filters", "height", "width", "filter_h", "filter_w", "pad_h", "pad_w", "stride_h", "stride_w", "groups", "pass", "rows", "cols"]
 MODEL = ["kind", "hidden", "ffn", "heads", "kv_heads", "layers", "vocabulary", "sequence", "micro_batch", "micro_batches", "recompute"]
 ALL_SMS = 132
 
@@ -124,6 +125,30 @@ def steps(raw):
         yield row | model | dict(kv_heads=model["kv"], sequence=sequence, micro_batch=micro_batch, micro_batches=micro_batches, recompute=recompute)
 
 
+def layers(raw):
+    """Convolutions, pools, and what else a layer of a network of images runs; in place it takes as long."""
+    for row in rows_of(raw / "convolutions.csv") + rows_of(raw / "pools.csv"):
+        yield row | dict(group=f"{row['op']} {row['dtype']} {row['layout']} {row['pass']}")
+    for row in rows_of(raw / "batch_norms.csv"):
+        if row["op"] in ("relu", "add") and row["layout"] == "nchw":
+            shape = dict(rows=int(row["b"]) * int(row["channels"]), cols=int(row["height"]) * int(row["width"]))
+            yield {key: row[key] for key in ("op", "dtype", "pass", "ms")} | shape | dict(group=f"{row['op']} {row['dtype']}")
+
+
+ATTENTION_PARTS = {"dot_do_o": "rows_of_gradient_times_output", "convert": "round_query_gradient", "reduce": "sum_of_heads", "elementwise": "copy_of_gradient", "Memset": "clear"}
+
+
+def attention_parts(raw):
+    """The kernels of a backward pass; the one that nothing here names multiplies."""
+    for row in rows_of(raw / "attention_parts.csv"):
+        part = next((words for name, words in ATTENTION_PARTS.items() if name in row["kernel"]), "products")
+        yield row | dict(part=part)
+
+
+def batch_norms(raw):
+    return (row for row in rows_of(raw / "batch_norms.csv") if row["op"] == "batch_norm")
+
+
 def as_measured(name):
     return lambda raw: rows_of(raw / name)
 
@@ -188,6 +213,12 @@ def main():
           instructions, raws)
     write(tables / "adding.csv", ["way", "m", "n", "k", "ms"], as_measured("adding.csv"), raws)
     write(tables / "boards.csv", ["board", "kernel", *SHAPE, "ms", "sm_mhz", "power_w", "temperature"], boards, raws)
+    write(tables / "layers.csv", ["group", *IMAGES, "ms"], layers, raws)
+    write(tables / "images.csv", ["network", "dtype", "layout", "batch", "ms", "graph_ms", "host_ms", "kernels", "busy_ms", "allocated_gb"], as_measured("images.csv"), raws)
+    experts = ["model", "tokens", "layers", "kernels", "busy_ms", "syncs", "host_forward_ms", "host_backward_ms", "all_forward_ms", "all_backward_ms"]
+    write(tables / "experts.csv", experts, as_measured("experts.csv"), raws)
+    write(tables / "attention_parts.csv", ["library", "dtype", "b", "heads", "kv_heads", "seq", "head_dim", "part", "us"], attention_parts, raws)
+    write(tables / "batch_norms.csv", ["dtype", "layout", "b", "channels", "height", "width", "pass", "ms"], batch_norms, raws)
     write(tables / "steps.csv", ["job", "compiled", *MODEL, "parameters", "ms", "p5_ms", "p95_ms", "allocated_gb", "reserved_gb"], steps, raws)
 
 
