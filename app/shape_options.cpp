@@ -43,7 +43,7 @@ std::string_view described(ShapeKey key) {
       return "Vector operator: size of its tensors; embedding_bag: of a table";
     case ShapeKey::layout:
       return "Gemm: tn, nn or nt, as forward, gradient of activations, gradient of weights (default: tn); "
-             "convolution: nchw or nhwc (default: nchw)";
+             "convolution, pool: nchw or nhwc (default: nchw)";
     case ShapeKey::warm:
       return "Gemm: operands that the caches still hold: none, activations or all (default: none)";
     case ShapeKey::scales:

@@ -77,7 +77,7 @@ inline constexpr auto kKernelKeys = std::to_array<KeyText>({
     {"rows", "vector operators: rows of their tensors; embedding_bag: of a table"},
     {"cols", "vector operators: columns of their tensors; embedding_bag: of a table"},
     {"traffic", "gemm: tiled or streamed", name_of(GemmTraffic::tiled)},
-    {"layout", "gemm: tn, nn or nt, as forward, its gradients; convolution: nchw, nhwc"},
+    {"layout", "gemm: tn, nn or nt, as forward, its gradients; of images: nchw, nhwc"},
     {"warm", "gemm: operands still in the caches: none, activations or all", name_of(WarmOperands::none)},
     {"scales", "gemm in fp8: what shares a scale: tensor, block (128 of k) or mx (32)",
      name_of(GemmScales::tensor)},

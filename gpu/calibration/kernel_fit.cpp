@@ -291,8 +291,9 @@ std::uint64_t shape_key(const Operator& op) {
       add(word);
   } else if (const auto* pool = op.as<PoolShape>()) {
     const PoolShape& of = *pool;
-    for (const std::int64_t word : {static_cast<std::int64_t>(of.op), of.channels, of.image.h, of.image.w,
-                                    of.window.h, of.window.w, of.pad.h, of.pad.w, of.stride.h, of.stride.w})
+    for (const std::int64_t word :
+         {static_cast<std::int64_t>(of.op), of.channels, of.image.h, of.image.w, of.window.h, of.window.w,
+          of.pad.h, of.pad.w, of.stride.h, of.stride.w, static_cast<std::int64_t>(of.layout)})
       add(word);
   }
   return key;

@@ -47,7 +47,7 @@ ConvolutionShape convolution(ConvolutionSolver solver) {
           .solver = solver};
 }
 
-PoolShape pool(PoolOp op, Pass pass) {
+PoolShape pool(PoolOp op, Pass pass, ImageLayout layout = ImageLayout::nchw) {
   return {.op = op,
           .batch = 64,
           .channels = 64,
@@ -55,7 +55,8 @@ PoolShape pool(PoolOp op, Pass pass) {
           .window = {3, 3},
           .stride = {2, 2},
           .pad = {1, 1},
-          .pass = pass};
+          .pass = pass,
+          .layout = layout};
 }
 
 std::vector<Scene> scenes() {
@@ -93,7 +94,9 @@ std::vector<Scene> scenes() {
       {"optimizer", vectors(VectorOp::adam, 8192, 8192), 0.03},
       {"max pool", pool(PoolOp::max, Pass::forward)},
       {"max pool, backward", pool(PoolOp::max, Pass::backward)},
+      {"max pool in NHWC", pool(PoolOp::max, Pass::forward, ImageLayout::nhwc)},
       {"average pool", pool(PoolOp::average, Pass::forward)},
+      {"average pool, backward", pool(PoolOp::average, Pass::backward)},
   };
 }
 

@@ -79,6 +79,7 @@ PoolShape any_pool() {
   shape.image = {shape.window.h + extent(8) - 1, shape.window.w + extent(8) - 1};
   shape.dtype = *rc::gen::element(DType::fp32, DType::fp16);
   shape.pass = *rc::gen::element(Pass::forward, Pass::backward);
+  shape.layout = *rc::gen::element(ImageLayout::nchw, ImageLayout::nhwc);
   return shape;
 }
 

@@ -267,6 +267,7 @@ TEST_CASE("shapes have one key each") {
   add(pool, [](PoolShape& s) { s.op = PoolOp::average; });
   add(pool, [](PoolShape& s) { s.stride.w = 1; });
   add(pool, [](PoolShape& s) { s.pad.h = 1; });
+  add(pool, [](PoolShape& s) { s.layout = ImageLayout::nhwc; });
   std::set<std::uint64_t> keys;
   for (const Operator& op : all)
     keys.insert(shape_key(op));

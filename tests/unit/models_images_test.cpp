@@ -132,8 +132,9 @@ TEST_CASE("a norm reads its input twice forward, and input and gradient twice ba
   CHECK(writes == near(1.0, 0.02));
 }
 
-TEST_CASE("pools are kernels of their own, and the last one is a mean over rows") {
-  const auto layers = layers_of(network_named("resnet-50"), {.images = 32, .dtype = DType::fp16});
+TEST_CASE("pools are kernels of their own in the layout of the images, and the last one is a mean over rows") {
+  const ImageBatch batch{.images = 32, .dtype = DType::fp16, .layout = ImageLayout::nhwc};
+  const auto layers = layers_of(network_named("resnet-50"), batch);
   const auto named = [&](std::string_view name) { return *std::ranges::find(layers, name, &ImageLayer::name); };
   const PoolShape pool{.batch = 32,
                        .channels = 64,
@@ -141,7 +142,8 @@ TEST_CASE("pools are kernels of their own, and the last one is a mean over rows"
                        .window = {3, 3},
                        .stride = {2, 2},
                        .pad = {1, 1},
-                       .dtype = DType::fp16};
+                       .dtype = DType::fp16,
+                       .layout = ImageLayout::nhwc};
   PoolShape gradient = pool;
   gradient.pass = Pass::backward;
   CHECK(named("pool1").forward.front().op == pool);

@@ -104,6 +104,7 @@ void ImageLayers::pool(std::string name, PoolShape shape) {
   shape.channels = here_.channels;
   shape.image = here_.size;
   shape.dtype = batch_.dtype;
+  shape.layout = batch_.layout;
   forward("forward", shape);
   shape.pass = Pass::backward;
   backward("backward", shape);
