@@ -117,11 +117,14 @@ Task CohortRun::run_cohort(Cohort* cohort) {
   }
 
   const bool holds_cu = launch_.sink != nullptr && gpu_.spec().hbm.store_order == StoreOrder::stores_first;
-  const bool is_full = kernel_.output * static_cast<double>(storing_) > state.llc_size;
+  const bool is_full = gpu_.memory().storing(launch_.stream) > state.llc_size;
   const bool waits = !holds_cu && is_full;
   if (!holds_cu && !waits) go_on(*cohort, activity);
+  const Bytes stores = kernel_.output * static_cast<double>(size);
   storing_ += size;
+  gpu_.memory().stores_begin(launch_.stream, stores);
   co_await store(cohort, traffic.stores_to_hbm);
+  gpu_.memory().stores_end(launch_.stream, stores);
   storing_ -= size;
   if (holds_cu) leave(*cohort, activity);
   if (waits) go_on(*cohort, activity);

@@ -85,8 +85,8 @@ class CohortRun final : public DispatchClient, public ComputeClient {
   std::int64_t resident_ = 0;
   std::int64_t most_resident_ = 0;  ///< at once, so far
   /// Work groups whose stores are on their way. Those of as many as were ever resident are at HBM, all others
-  /// wait in the last cache: more do not ask for more of HBM. When it is full, work groups that end keep their
-  /// CUs until their own are served.
+  /// wait in the last cache: more do not ask for more of HBM. When it is full of all kernels' stores
+  /// (Memory::storing), work groups that end keep their CUs until their own are served.
   std::int64_t storing_ = 0;
   std::int64_t left_;
   std::int64_t placed_ = 0;

@@ -64,6 +64,13 @@ class Memory {
   /// What a kernel of \p tenant finds, given what the others insert right now.
   CacheState cache_state(int tenant, std::int64_t resident, Seconds work_group_time) const;
 
+  /// \p bytes of stores of \p tenant's work groups are on their way from the first call to the second.
+  void stores_begin(int tenant, Bytes bytes) { caches(tenant).storing += bytes; }
+  void stores_end(int tenant, Bytes bytes) { caches(tenant).storing -= bytes; }
+  /// Stores of work groups that are on their way through the last cache that \p tenant uses: of all streams,
+  /// unless each has a cache of its own. Wrong when: they bypass it (CacheState::stores_bypass).
+  Bytes storing(int tenant) const { return caches(tenant).storing; }
+
   /// Of each HBM that there is: one, or one a stream.
   std::vector<HbmLoad> hbm_loads() const;
 
@@ -104,6 +111,7 @@ class Memory {
   struct Caches {
     ResourceId llc;
     std::vector<ResourceId> l2, port;  ///< by XCD
+    Bytes storing = {};                ///< by work groups
   };
   struct Meters {
     ResourceId llc;  ///< all bytes this tenant moves at the memory side
@@ -113,6 +121,7 @@ class Memory {
   const Caches& caches(int tenant) const {
     return caches_[static_cast<std::size_t>(private_cache_ ? tenant : 0)];
   }
+  Caches& caches(int tenant) { return caches_[static_cast<std::size_t>(private_cache_ ? tenant : 0)]; }
   void add_l2(std::vector<Demand>& demands, int tenant, int xcd, Bytes l2_bytes, Bytes port_bytes) const;
   void add_hbm(std::vector<Demand>& demands, int tenant, Bytes read, Bytes written, double share,
                Caching caching = Caching::inserted) const;

@@ -106,6 +106,32 @@ TEST_CASE("work groups keep their CUs while the last cache is full of stores") {
   CHECK(placed_last(16.0_MB) > 200e-6);
 }
 
+// Two kernels on four of the eight CUs each: 5 waves of 2 us store 80 MB, which a cache of 90 MB holds, and 160
+// MB together, which it does not: after three waves 96 MB are on their way, less the 6 MB that HBM has served.
+TEST_CASE("stores of kernels on two streams fill one last cache, unless each has its own") {
+  GpuSpec gpu = round_gpu();
+  gpu.cache.llc_size = 90.0_MB;
+  const auto placed_last = [&gpu](int kernels, Isolation isolation) {
+    Recording seen;
+    GpuBench bench(gpu, &seen, {{"a", "b"}, isolation, 0});
+    for (int stream = 0; stream < kernels; ++stream) {
+      KernelDescription kernel = plain_kernel("k", 20, 1.0_us);
+      kernel.output = 4.0_MB;
+      KernelLaunch launch = on_stream(stream);
+      launch.range = {2 * stream, 2 * stream + 2};
+      bench.launch(0.0_s, kernel, launch);
+    }
+    bench.run();
+    double last = 0.0;
+    for (const auto* cohort : seen.of_kind(ActivityKind::cohort))
+      last = std::max(last, cohort->start.value);
+    return last;
+  };
+  CHECK(placed_last(1, {}) == near(8e-6));
+  CHECK(placed_last(2, {}) > 30e-6);
+  CHECK(placed_last(2, Isolation().with(SharedResource::cache)) == near(8e-6));
+}
+
 TEST_CASE("when a work group ends and no other takes its place, its neighbour gets the whole CU") {
   // Two of 9 us, drawn apart, on one CU: each has half until the first ends. No CU-second is lost: 1 us of
   // latency and the sum of their times, then 1 us for the stores of the last.
