@@ -127,10 +127,11 @@ def steps(raw):
 
 
 def layers(raw):
-    """Convolutions, pools, and what else a layer of a network of images runs; in place it takes as long."""
-    for row in rows_of(raw / "convolutions.csv") + rows_of(raw / "pools.csv"):
+    """Convolutions, pools, norms, and what else a layer of a network of images runs; in place it takes as long."""
+    norms = rows_of(raw / "batch_norms.csv")
+    for row in rows_of(raw / "convolutions.csv") + rows_of(raw / "pools.csv") + [row for row in norms if row["op"] == "batch_norm"]:
         yield row | dict(group=f"{row['op']} {row['dtype']} {row['layout']} {row['pass']}")
-    for row in rows_of(raw / "batch_norms.csv"):
+    for row in norms:
         if row["op"] in ("relu", "add") and row["layout"] == "nchw":
             shape = dict(rows=int(row["b"]) * int(row["channels"]), cols=int(row["height"]) * int(row["width"]))
             yield {key: row[key] for key in ("op", "dtype", "pass", "ms")} | shape | dict(group=f"{row['op']} {row['dtype']}")
@@ -144,10 +145,6 @@ def attention_parts(raw):
     for row in rows_of(raw / "attention_parts.csv"):
         part = next((words for name, words in ATTENTION_PARTS.items() if name in row["kernel"]), "products")
         yield row | dict(part=part)
-
-
-def batch_norms(raw):
-    return (row for row in rows_of(raw / "batch_norms.csv") if row["op"] == "batch_norm")
 
 
 def as_measured(name):
@@ -239,7 +236,6 @@ def main():
     experts = ["model", "tokens", "layers", "kernels", "busy_ms", "syncs", "host_forward_ms", "host_backward_ms", "all_forward_ms", "all_backward_ms"]
     write(tables / "experts.csv", experts, as_measured("experts.csv"), raws)
     write(tables / "attention_parts.csv", ["library", "dtype", "b", "heads", "kv_heads", "seq", "head_dim", "part", "us"], attention_parts, raws)
-    write(tables / "batch_norms.csv", ["dtype", "layout", "b", "channels", "height", "width", "pass", "ms"], batch_norms, raws)
     write(tables / "steps.csv", ["job", "compiled", *MODEL, "parameters", "ms", "p5_ms", "p95_ms", "allocated_gb", "reserved_gb"], steps, raws)
 
 
