@@ -100,6 +100,7 @@ Json json_of(const StudyLine& line) {
   const Figure& figure = line.figure;
   const PublishedFigure& of = figure.of;
   Json json{{"id", of.id},
+            {"label", line.label},
             {"unit", of.unit},
             {"published", json_or_null(of.published)},
             {"simulated", json_or_null(figure.simulated)},

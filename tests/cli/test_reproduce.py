@@ -39,7 +39,7 @@ TABLES = {
     "attention_prefill_causal_a100_sxm.csv": ATTENTION,
     "attention_prefill_causal_h100_sxm.csv": ATTENTION,
 }
-FIELDS = ["id", "unit", "published", "simulated", "p5", "p95", "low", "high", "gate", "pass", "kind", "known_miss",
+FIELDS = ["id", "label", "unit", "published", "simulated", "p5", "p95", "low", "high", "gate", "pass", "kind", "known_miss",
           "source", "rows", "skipped", "beside"]
 
 

@@ -152,10 +152,10 @@ TEST_CASE("a report shows limits and misses, and no column that has nothing in i
 TEST_CASE("a figure's JSON says null for what it does not have") {
   const StudyLine line{.figure = figure(Gate::band, std::nullopt), .label = "x"};
   const std::string json = study_json("s", {{.heading = "", .lines = {line}, .notes = {}}});
-  for (const char* part : {R"("schema_version": 1)", R"("study": "s")", R"("id": "a")", R"("published": null)",
-                           R"("simulated": null)", R"("p5": null)", R"("p95": null)", R"("low": 2.0)",
-                           R"("high": 10.0)", R"("gate": "band")", R"("pass": false)", R"("kind": "predicted")",
-                           R"("known_miss": null)", R"("source": "here")"})
+  for (const char* part : {R"("schema_version": 1)", R"("study": "s")", R"("id": "a")", R"("label": "x")",
+                           R"("published": null)", R"("simulated": null)", R"("p5": null)", R"("p95": null)",
+                           R"("low": 2.0)", R"("high": 10.0)", R"("gate": "band")", R"("pass": false)",
+                           R"("kind": "predicted")", R"("known_miss": null)", R"("source": "here")"})
     CHECK(json == Part{part});
 }
 
