@@ -35,6 +35,12 @@ std::vector<OperatorUse> uses_in(const Program& program) {
   return uses;
 }
 
+/// \p gpu in the state in which gpu_of() has those of single calls.
+std::shared_ptr<const GpuSpec> as_of_single_calls(GpuSpec gpu) {
+  gpu.governor.state = ClockState::burst;
+  return std::make_shared<const GpuSpec>(std::move(gpu));
+}
+
 }  // namespace
 
 FileSelections selections_in(const std::string& file, const KernelOptions& options, std::size_t top) {
@@ -42,7 +48,7 @@ FileSelections selections_in(const std::string& file, const KernelOptions& optio
   std::vector<std::shared_ptr<const GpuSpec>> gpus;
   for (const std::string& name : options.gpus)
     gpus.push_back(gpu_of(name, {}));
-  if (gpus.empty()) gpus.push_back(std::make_shared<const GpuSpec>(experiment.cluster.gpu));
+  if (gpus.empty()) gpus.push_back(as_of_single_calls(experiment.cluster.gpu));
   FileSelections selections{.experiment = experiment.name, .found = {}, .unknown = {}};
   const std::vector<OperatorUse> uses = uses_in(experiment.program);
   for (const std::shared_ptr<const GpuSpec>& gpu : gpus) {

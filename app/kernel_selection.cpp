@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <stdexcept>
 #include <string_view>
 #include <utility>
 
@@ -9,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "app/usage_error.hpp"
+#include "configs/learned_products.hpp"
 #include "configs/selector_file.hpp"
 #include "engine/errors.hpp"
 #include "gpu/kernels/convolution/convolution_shape.hpp"
@@ -19,6 +22,13 @@ namespace c3::inline app {
 namespace {
 
 constexpr std::size_t kFewestBeams = 8;  ///< beginnings that the search keeps, as the study of the choices does
+
+/// The instruction of kernels that use no matrix unit.
+constexpr std::string_view kVectorInstruction = "vector";
+
+/// What the cost model makes of a sequence of tokens and their names.
+using ModelOf =
+    std::function<std::optional<ModelledKernel>(const TokenSequence&, const std::vector<std::string>&)>;
 
 /// The family of \p gpu, where \p table has a selector of it; convolutions on CDNA 3 are asked of CDNA 2's.
 /// \throws InfeasibleError
@@ -48,7 +58,8 @@ std::vector<std::string> kinds_like(const KernelSelector& selector, const std::s
 }
 
 Selection ranked(const KernelCase& asked, const KernelSelector& selector, std::string learned_on,
-                 const std::vector<float>& features, const std::string& kind, std::size_t top) {
+                 const std::vector<float>& features, const std::string& kind, std::size_t top,
+                 const ModelOf& model_of) {
   if (features.size() != selector.features)
     throw InfeasibleError(
         fmt::format("the weights are of another version: they ask {} numbers of a problem, of {}",
@@ -56,8 +67,11 @@ Selection ranked(const KernelCase& asked, const KernelSelector& selector, std::s
   if (!selector.valid.contains(kind))
     throw InfeasibleError(fmt::format("no kernel of the kind '{}' was seen, only of: {}", kind,
                                       fmt::join(kinds_like(selector, kind), ", ")));
-  Selection found{
-      .asked = asked, .learned_on = std::move(learned_on), .steps = {}, .kernels = {}, .probabilities = {}};
+  Selection found{.asked = asked,
+                  .learned_on = std::move(learned_on),
+                  .steps = {},
+                  .kernels = {},
+                  .model = fastest_of_model(asked)};
   for (const SelectorStep& step : selector.steps)
     found.steps.push_back(step.what);
   for (const RankedSequence& each : selector.rank(features, kind, std::max(top, kFewestBeams))) {
@@ -65,31 +79,53 @@ Selection ranked(const KernelCase& asked, const KernelSelector& selector, std::s
     std::vector<std::string> names;
     for (std::size_t i = 0; i < each.tokens.size(); ++i)
       names.push_back(selector.steps[i].tokens[static_cast<std::size_t>(each.tokens[i])]);
-    found.kernels.push_back(std::move(names));
-    found.probabilities.push_back(std::exp(each.log_probability));
+    std::optional<ModelledKernel> modelled = model_of(each.tokens, names);
+    found.kernels.push_back({std::move(names), std::exp(each.log_probability), modelled});
   }
   return found;
+}
+
+Selection of_convolution(const KernelCase& asked, const ConvolutionShape& shape, std::size_t top) {
+  if (shape.layout != ImageLayout::nchw)
+    throw InfeasibleError("only kernels of nchw convolutions were learned");
+  static const SelectorTable kSolvers = load_selectors(shipped_selectors("miopen"));
+  const std::string pass = fmt::format(".{}", name_of(shape.pass));
+  std::string family = learned_family(kSolvers, *asked.gpu, pass, "MIOpen");
+  const KernelSelector& selector = kSolvers.at(family + pass);
+  const ModelOf model_of = [&](const TokenSequence&, const std::vector<std::string>& names) {
+    return modelled_solver(asked, names.front());
+  };
+  return ranked(asked, selector, std::move(family), features_of(shape, *asked.gpu), kind_of(shape), top,
+                model_of);
+}
+
+/// \throws InfeasibleError when \p selector is not one of products
+ProductTokens tokens_of_products(const KernelSelector& selector) {
+  try {
+    return ProductTokens(selector);
+  } catch (const std::invalid_argument& error) {
+    throw InfeasibleError(error.what());
+  }
+}
+
+Selection of_product(const KernelCase& asked, const GemmShape& shape, std::size_t top) {
+  static const SelectorTable kProducts = load_selectors(shipped_selectors("rocblas"));
+  std::string family = learned_family(kProducts, *asked.gpu, "", "rocBLAS");
+  const KernelSelector& selector = kProducts.at(family);
+  const ProductTokens tokens = tokens_of_products(selector);
+  const ModelOf model_of = [&](const TokenSequence& sequence, const std::vector<std::string>& names) {
+    const bool on_vectors = std::ranges::find(names, kVectorInstruction) != names.end();
+    return modelled_product(asked, tokens.kernel_of(sequence), on_vectors);
+  };
+  return ranked(asked, selector, std::move(family), features_of(shape, *asked.gpu), kind_of(shape), top,
+                model_of);
 }
 
 }  // namespace
 
 Selection selection_of(const KernelCase& asked, std::size_t top) {
-  const GpuSpec& gpu = *asked.gpu;
-  if (const auto* shape = asked.op.as<ConvolutionShape>()) {
-    if (shape->layout != ImageLayout::nchw)
-      throw InfeasibleError("only kernels of nchw convolutions were learned");
-    static const SelectorTable kSolvers = load_selectors(shipped_selectors("miopen"));
-    const std::string pass = fmt::format(".{}", name_of(shape->pass));
-    std::string family = learned_family(kSolvers, gpu, pass, "MIOpen");
-    const KernelSelector& selector = kSolvers.at(family + pass);
-    return ranked(asked, selector, std::move(family), features_of(*shape, gpu), kind_of(*shape), top);
-  }
-  if (const auto* shape = asked.op.as<GemmShape>()) {
-    static const SelectorTable kProducts = load_selectors(shipped_selectors("rocblas"));
-    std::string family = learned_family(kProducts, gpu, "", "rocBLAS");
-    const KernelSelector& selector = kProducts.at(family);
-    return ranked(asked, selector, std::move(family), features_of(*shape, gpu), kind_of(*shape), top);
-  }
+  if (const auto* shape = asked.op.as<ConvolutionShape>()) return of_convolution(asked, *shape, top);
+  if (const auto* shape = asked.op.as<GemmShape>()) return of_product(asked, *shape, top);
   throw UsageError("OP: must be convolution or gemm: kernels of other operators were not learned");
 }
 

@@ -12,8 +12,9 @@ namespace {
 std::string_view described(ShapeKey key) {
   switch (key) {
     case ShapeKey::op:
-      return "gemm, attention, convolution, max_pool, average_pool, embedding_bag, or vector operators such as "
-             "softmax, gelu+add";
+      return "gemm, attention, convolution, max_pool, average_pool, batch_norm, embedding_bag, or vector "
+             "operators "
+             "such as softmax, gelu+add";
     case ShapeKey::dtype:
       return "bf16, fp16, fp8 or fp32; with --csv, for rows without one";
     case ShapeKey::b:
@@ -43,7 +44,7 @@ std::string_view described(ShapeKey key) {
       return "Vector operator: size of its tensors; embedding_bag: of a table";
     case ShapeKey::layout:
       return "Gemm: tn, nn or nt, as forward, gradient of activations, gradient of weights (default: tn); "
-             "convolution: nchw or nhwc (default: nchw)";
+             "of images: nchw or nhwc (default: nchw)";
     case ShapeKey::warm:
       return "Gemm: operands that the caches still hold: none, activations or all (default: none)";
     case ShapeKey::scales:
@@ -54,13 +55,13 @@ std::string_view described(ShapeKey key) {
     case ShapeKey::traffic:
       return "Gemm: tiled, or streamed if the GPU loads most operands from HBM again (default: tiled)";
     case ShapeKey::channels:
-      return "Convolution, pool: channels of the input";
+      return "Of images: channels of the input";
     case ShapeKey::filters:
       return "Convolution: channels of the output";
     case ShapeKey::height:
-      return "Convolution, pool: height of the input";
+      return "Of images: height of the input";
     case ShapeKey::width:
-      return "Convolution, pool: width of the input (default: as height)";
+      return "Of images: width of the input (default: as height)";
     case ShapeKey::filter_h:
       return "Convolution, pool: height of a filter or window";
     case ShapeKey::filter_w:

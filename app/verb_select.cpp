@@ -89,7 +89,7 @@ void add_select_verb(Command& app, VerbAction& action) {
       "OP may be an experiment (.toml): a table of all its convolutions and products, on its own GPU or on "
       "--gpu.\n"
       "Only convolution and gemm, as MIOpen and rocBLAS compute them on AMD GPUs. How often it is right:\n"
-      "c3sim reproduce selection.\n\n"
+      "c3sim reproduce selection. Times, and the row 'model' with its own choice, are the cost model's.\n\n"
       "Examples:\n"
       "  c3sim select convolution --gpu mi210 -b 64 --channels 64 --filters 64 --height 56 --filter-h 3 "
       "--pad-h 1 "

@@ -43,29 +43,9 @@ std::vector<std::int64_t> numbers_of(const KernelSelector& selector, std::string
   return numbers;
 }
 
-/// A step's place in the sequence of tokens, and what its tokens stand for.
-struct NumberedStep {
-  NumberedStep(const KernelSelector& selector, std::string_view what)
-      : numbers(numbers_of(selector, what)),
-        place(static_cast<std::size_t>(std::ranges::find(selector.steps, what, &SelectorStep::what) -
-                                       selector.steps.begin())) {}
-
-  std::int64_t in(const TokenSequence& tokens) const {
-    return numbers[static_cast<std::size_t>(tokens[place])];
-  }
-
-  std::vector<std::int64_t> numbers;
-  std::size_t place;
-};
-
 class LearnedProducts final : public LibraryChoice {
  public:
-  explicit LearnedProducts(const KernelSelector& selector)
-      : selector_(selector),
-        tile_m_(selector, "tile_m"),
-        tile_n_(selector, "tile_n"),
-        depth_k_(selector, "depth_k"),
-        split_k_(selector, "split_k") {
+  explicit LearnedProducts(const KernelSelector& selector) : selector_(selector), tokens_(selector) {
     const std::size_t ours = features_of(GemmShape{.m = 1, .n = 1, .k = 1}, GpuSpec{}).size();
     if (selector.features != ours)
       throw std::invalid_argument(
@@ -84,10 +64,7 @@ class LearnedProducts final : public LibraryChoice {
     }
     // Not under the lock: two threads that ask the same find the same.
     const TokenSequence best = selector_.rank(features_of(shape, gpu), kind, kProductBeams).front().tokens;
-    const LibraryGemm kernel{.tile_m = tile_m_.in(best),
-                             .tile_n = tile_n_.in(best),
-                             .depth_k = depth_k_.in(best),
-                             .split = split_k_.in(best)};
+    const LibraryGemm kernel = tokens_.kernel_of(best);
     const std::scoped_lock lock(mutex_);
     known_.emplace(asked, kernel);
     return kernel;
@@ -98,7 +75,7 @@ class LearnedProducts final : public LibraryChoice {
   using Asked = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, DType, GemmLayout, int>;
 
   const KernelSelector& selector_;
-  NumberedStep tile_m_, tile_n_, depth_k_, split_k_;
+  ProductTokens tokens_;
   mutable std::mutex mutex_;
   mutable std::map<Asked, LibraryGemm> known_;
 };
@@ -110,6 +87,28 @@ struct LoadedWeights {
 };
 
 }  // namespace
+
+ProductTokens::NumberedStep::NumberedStep(const KernelSelector& selector, std::string_view what)
+    : numbers(numbers_of(selector, what)),
+      place(static_cast<std::size_t>(std::ranges::find(selector.steps, what, &SelectorStep::what) -
+                                     selector.steps.begin())) {}
+
+std::int64_t ProductTokens::NumberedStep::in(const TokenSequence& tokens) const {
+  return numbers[static_cast<std::size_t>(tokens[place])];
+}
+
+ProductTokens::ProductTokens(const KernelSelector& selector)
+    : tile_m_(selector, "tile_m"),
+      tile_n_(selector, "tile_n"),
+      depth_k_(selector, "depth_k"),
+      split_k_(selector, "split_k") {}
+
+LibraryGemm ProductTokens::kernel_of(const TokenSequence& tokens) const {
+  return {.tile_m = tile_m_.in(tokens),
+          .tile_n = tile_n_.in(tokens),
+          .depth_k = depth_k_.in(tokens),
+          .split = split_k_.in(tokens)};
+}
 
 std::shared_ptr<const LibraryChoice> learned_products(const KernelSelector& selector) {
   return std::make_shared<LearnedProducts>(selector);

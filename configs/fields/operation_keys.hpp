@@ -59,8 +59,9 @@ inline constexpr auto kGemmKeys = std::to_array<KeyText>({
 
 inline constexpr auto kKernelKeys = std::to_array<KeyText>({
     {"op",
-     "gemm, attention, convolution, max_pool, average_pool, embedding_bag, or vector operators such as "
-     "softmax"},
+     "gemm, attention, convolution, max_pool, average_pool, batch_norm, embedding_bag, or vector operators "
+     "such "
+     "as softmax"},
     {"dtype", "data type: bf16, fp16, fp8 or fp32"},
     {"b", "number of matrix products, sequences, images or bags", std::int64_t{1}},
     {"m", "gemm: rows of A and C"},
@@ -77,14 +78,14 @@ inline constexpr auto kKernelKeys = std::to_array<KeyText>({
     {"rows", "vector operators: rows of their tensors; embedding_bag: of a table"},
     {"cols", "vector operators: columns of their tensors; embedding_bag: of a table"},
     {"traffic", "gemm: tiled or streamed", name_of(GemmTraffic::tiled)},
-    {"layout", "gemm: tn, nn or nt, as forward, its gradients; convolution: nchw, nhwc"},
+    {"layout", "gemm: tn, nn or nt, as forward, its gradients; of images: nchw, nhwc"},
     {"warm", "gemm: operands still in the caches: none, activations or all", name_of(WarmOperands::none)},
     {"scales", "gemm in fp8: what shares a scale: tensor, block (128 of k) or mx (32)",
      name_of(GemmScales::tensor)},
     {"result", "gemm: rounded or fp32; added, added_fp32 to C", name_of(GemmResult::rounded)},
-    {"channels", "convolution, pool: of the input"},
+    {"channels", "images: of the input"},
     {"filters", "convolution: channels of the output"},
-    {"height", "convolution, pool: of the input"},
+    {"height", "images: of the input"},
     {"width", "default: height"},
     {"filter_h", "height of a filter or pool window"},
     {"filter_w", "default: filter_h"},

@@ -11,6 +11,7 @@
 #include "gpu/calibration/cross_validation.hpp"
 #include "gpu/calibration/row_groups.hpp"
 #include "gpu/kernels/attention/attention_shape.hpp"
+#include "gpu/kernels/batch_norm/batch_norm_shape.hpp"
 #include "gpu/kernels/convolution/convolution_shape.hpp"
 #include "gpu/kernels/describe.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
@@ -291,8 +292,14 @@ std::uint64_t shape_key(const Operator& op) {
       add(word);
   } else if (const auto* pool = op.as<PoolShape>()) {
     const PoolShape& of = *pool;
-    for (const std::int64_t word : {static_cast<std::int64_t>(of.op), of.channels, of.image.h, of.image.w,
-                                    of.window.h, of.window.w, of.pad.h, of.pad.w, of.stride.h, of.stride.w})
+    for (const std::int64_t word :
+         {static_cast<std::int64_t>(of.op), of.channels, of.image.h, of.image.w, of.window.h, of.window.w,
+          of.pad.h, of.pad.w, of.stride.h, of.stride.w, static_cast<std::int64_t>(of.layout)})
+      add(word);
+  } else if (const auto* norm = op.as<BatchNormShape>()) {
+    for (const std::int64_t word :
+         {norm->channels, norm->image.h, norm->image.w, static_cast<std::int64_t>(norm->dtype),
+          static_cast<std::int64_t>(norm->pass), static_cast<std::int64_t>(norm->layout)})
       add(word);
   }
   return key;

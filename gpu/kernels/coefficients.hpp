@@ -92,6 +92,8 @@ struct VectorCoefficients {
   double l1_kept = 0.35;
   double l2_kept = 0.65;
   double miss_sharpness = 5.0;
+  double wave_interval = 11.0;
+  double first_load_cycles = 670.0;
   double absmax_us = 0.0;
   double absmax_share = 1.0;
   double scale = 1.0;
@@ -122,6 +124,10 @@ inline constexpr std::array kVectorFields = {
                 "of an L2 partition, keeps rows between passes"},
     VectorField{"miss_sharpness", &VectorCoefficients::miss_sharpness, 1, 20,
                 "exponent of the step from hit to miss"},
+    VectorField{"wave_interval", &VectorCoefficients::wave_interval, 1, 100,
+                "cycles between instructions of a wave that wait for one another"},
+    VectorField{"first_load_cycles", &VectorCoefficients::first_load_cycles, 0, 5000,
+                "cycles that a wave waits for a number that none loaded before"},
     VectorField{"absmax_us", &VectorCoefficients::absmax_us, 0, 100,
                 "us, least time of the maximum of a tensor, launch included"},
     VectorField{"absmax_share", &VectorCoefficients::absmax_share, 0.05, 1.0,
@@ -194,7 +200,7 @@ inline constexpr std::array kConvolutionFields = {
     ConvolutionField{"image_share", &ConvolutionCoefficients::image_share, 0.1, 1.2,
                      "of HBM's achieved rate, of kernels that read or rearrange images"},
     ConvolutionField{"kernel_us", &ConvolutionCoefficients::kernel_us, 0, 50,
-                     "us, that starting and draining a kernel cost it"},
+                     "us, that starting and draining a kernel cost it; by family"},
     ConvolutionField{"scale", &ConvolutionCoefficients::scale, 0.2, 5,
                      "of all times but launches; 1 but for a GPU calibrated alone"},
 };

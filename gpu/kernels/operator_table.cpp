@@ -16,10 +16,11 @@ extern const OperatorClass kVectorClass;
 extern const OperatorClass kConvolutionClass;
 extern const OperatorClass kEmbeddingClass;
 extern const OperatorClass kPoolClass;
+extern const OperatorClass kBatchNormClass;
 
 OperatorClasses operator_classes() {
-  static constexpr std::array kAll = {&kGemmClass,        &kAttentionClass, &kVectorClass,
-                                      &kConvolutionClass, &kEmbeddingClass, &kPoolClass};
+  static constexpr std::array kAll = {&kGemmClass,      &kAttentionClass, &kVectorClass,   &kConvolutionClass,
+                                      &kEmbeddingClass, &kPoolClass,      &kBatchNormClass};
   return kAll;
 }
 

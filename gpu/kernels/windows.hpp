@@ -1,9 +1,17 @@
 #pragma once
-/// Windows that slide over images: filters of convolutions, and what pools take together.
+/// Images, and windows that slide over them: filters of convolutions, and what pools take together.
 
 #include <cstdint>
 
+#include "base/enum_names.hpp"
+
 namespace c3::inline gpu {
+
+/// Whether a pixel's channels lie together.
+enum class ImageLayout : std::uint8_t { nchw, nhwc };
+constexpr auto enum_names(ImageLayout) {
+  return std::to_array<EnumName<ImageLayout>>({{"nchw", ImageLayout::nchw}, {"nhwc", ImageLayout::nhwc}});
+}
 
 /// Of an image, a filter, a window or a step.
 struct Extent2 {

@@ -62,8 +62,10 @@ void add_product(FeatureList& list, const ConvolutionProduct& product, const Gpu
   }
 }
 
-/// Time of each of our solvers over the least of theirs, as a logarithm, and that least one.
-void add_modelled_times(FeatureList& list, ConvolutionShape shape, const GpuSpec& gpu) {
+/// Time of each of our solvers over the least of theirs, as a logarithm, and that least one. Trees were trained
+/// on times with the fastest plans, so that these do not follow the GPU's GemmChoice.
+void add_modelled_times(FeatureList& list, ConvolutionShape shape, GpuSpec gpu) {
+  gpu.library_choice = nullptr;
   constexpr double kMost = 3.0;  // also of those that cannot run it
   constexpr double kMicroseconds = 1e6;
   std::vector<double> times;

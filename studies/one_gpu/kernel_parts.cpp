@@ -104,11 +104,35 @@ Operator NamedKernels::of(const CheckedRow& row, std::string_view column) const 
   return kernels_.at(std::string(names.at(row.one_of(column, names))));  // which says what is allowed
 }
 
-KernelsAlonePart::KernelsAlonePart(const std::filesystem::path& file) {
-  const HeadedTable table(file);
-  for (const HeadedTable::Row& each : table.rows()) {
-    const CheckedRow row(table, each, kWhat);
-    rows_.push_back({row.text("gpu"), row.text("group"), operator_in(table, each), row.above_0("ms") * 1.0_ms});
+AloneTable transformers_alone() {
+  return {.file = study_file("one_gpu", "kernels.csv"),
+          .figure = "alone.error",
+          .heading = "Kernels alone: mean error of the time",
+          .note =
+              "From graphs, operands cold in L2. cudnn_rate was set from the forward passes of "
+              "cuDNN's attention on the H100; issue_share and how AdamW overlaps from times of "
+              "instructions.csv, and what vector kernels issue from its counters.",
+          .kind = [](std::string_view label) {
+            const bool was_set = std::ranges::find(kSetFrom, label) != kSetFrom.end();
+            return was_set ? FigureKind::fitted : FigureKind::predicted;
+          }};
+}
+
+AloneTable images_alone() {
+  return {.file = study_file("one_gpu", "layers.csv"),
+          .figure = "layers.error",
+          .heading = "Layers of networks of images, alone: mean error of the time",
+          .note =
+              "cuDNN's fastest kernels. That loads of NHWC are wide and several steps ahead was found "
+              "in the H100's rows; no number was set from a time.",
+          .kind = &kind_of};
+}
+
+KernelsAlonePart::KernelsAlonePart(AloneTable table) : table_(std::move(table)) {
+  const HeadedTable rows(table_.file);
+  for (const HeadedTable::Row& each : rows.rows()) {
+    const CheckedRow row(rows, each, kWhat);
+    rows_.push_back({row.text("gpu"), row.text("group"), operator_in(rows, each), row.above_0("ms") * 1.0_ms});
   }
 }
 
@@ -126,17 +150,13 @@ StudySection KernelsAlonePart::section(const PublishedFigures& published) const 
     groups[number].errors.add({.measured = row.measured, .here = here, .block = number}, {});
     groups[number].signed_sum += kPercent * (here / row.measured - 1.0);
   }
-  StudySection section{
-      .heading = "Kernels alone: mean error of the time",
-      .lines = {},
-      .notes = {"From graphs, operands cold in L2. cudnn_rate was set from the forward passes of "
-                "cuDNN's attention on the H100; issue_share and how AdamW overlaps from times of "
-                "instructions.csv, and what vector kernels issue from its counters."},
-      .value = "error"};
+  StudySection section{.heading = std::string(table_.heading),
+                       .lines = {},
+                       .notes = {std::string(table_.note)},
+                       .value = "error"};
   for (const auto& [number, group] : groups) {
-    const bool was_set = std::ranges::find(kSetFrom, names.at(number)) != kSetFrom.end();
-    const FigureKind kind = was_set ? FigureKind::fitted : FigureKind::predicted;
-    StudyLine line = group.errors.line(published.find("alone.error"), kind, names.at(number));
+    StudyLine line =
+        group.errors.line(published.find(table_.figure), table_.kind(names.at(number)), names.at(number));
     line.beside.emplace_back("signed [%]", group.signed_sum / static_cast<double>(line.rows));
     section.lines.push_back(std::move(line));
   }

@@ -47,11 +47,24 @@ inline FigureKind kind_of(std::string_view label) {
 /// Of what the parts list for StudyOutcome::rows_csv.
 inline constexpr std::string_view kRowsHeader = "gpu,case,figure,measured,here\n";
 
+/// A table of kernels alone, and what is said of it.
+struct AloneTable {
+  std::filesystem::path file;
+  std::string_view figure;  ///< of published.csv: the mean error of a group
+  std::string_view heading;
+  std::string_view note;
+  FigureKind (*kind)(std::string_view label);  ///< of the group "GPU: GROUP"
+};
+
+/// Library kernels of transformers, and layers of networks of images.
+AloneTable transformers_alone();
+AloneTable images_alone();
+
 /// Kernels alone, in bursts of milliseconds.
 class KernelsAlonePart {
  public:
-  /// \param file of columns gpu, group, ms and those of operator_in. \throws ConfigError, IoError
-  explicit KernelsAlonePart(const std::filesystem::path& file);
+  /// \param table of columns gpu, group, ms and those of operator_in. \throws ConfigError, IoError
+  explicit KernelsAlonePart(AloneTable table);
 
   /// The mean error of each group.
   StudySection section(const PublishedFigures& published) const;
@@ -62,6 +75,7 @@ class KernelsAlonePart {
     Operator op;
     Seconds measured;
   };
+  AloneTable table_;
   std::vector<Row> rows_;
 };
 
@@ -242,6 +256,29 @@ class StepsPart {
     Seconds measured;
     Bytes allocated;
     Seconds here;
+  };
+  std::vector<Row> rows_;
+};
+
+/// Training steps of networks of images.
+class ImageStepsPart {
+ public:
+  /// \param file of columns gpu, network, dtype, layout, batch, ms, graph_ms, allocated_gb.
+  /// \throws ConfigError, IoError
+  explicit ImageStepsPart(const std::filesystem::path& file);
+
+  void plan(SimulationJobs& jobs);
+  /// Times of steps whose hosts are not late, and what tensors take.
+  StudySection section(const PublishedFigures& published) const;
+
+ private:
+  struct Row {
+    std::string gpu, dtype, label;
+    Experiment experiment;
+    Seconds measured;
+    Bytes allocated;
+    Seconds here;
+    Bytes held;  ///< here
   };
   std::vector<Row> rows_;
 };

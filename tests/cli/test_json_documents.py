@@ -1,4 +1,4 @@
-"""The JSON of explain, memory, tune, import and sample against the tables of docs/ that describe it: every key that occurs is documented,
+"""The JSON of explain, memory, tune, select, import and sample against the tables of docs/ that describe it: every key that occurs is documented,
 and every key of the
 top level and of a table's first column occurs. Names are compared without their place in the document."""
 
@@ -98,6 +98,13 @@ class JsonDocuments(ScratchTest):
 
     def test_memory(self):
         self.check("memory.md", "## JSON", ["memory", self.write("step.toml", STEP)], ["memory", MAIN_JOB])
+
+    def test_select(self):
+        vgg = SOURCE / "configs/experiments/images/vgg16_mi100.toml"
+        self.check("kernels.md", "`c3sim select --json`",
+                   ["select", "gemm", "--gpu", "mi300x", "-m", "512", "-n", "512", "-k", "512", "--dtype", "bf16"],
+                   ["select", "convolution", "--gpu", "mi100", "--channels", "64", "--filters", "64", "--height", "56", "--filter-h", "3", "--dtype", "fp16"],
+                   ["select", vgg, "--set", "image_network.layout=nhwc"])
 
     def test_tune(self):
         self.check("tune.md", "## JSON", ["tune", self.write("space.toml", TUNE)])

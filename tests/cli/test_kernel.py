@@ -116,9 +116,24 @@ class OneKernel(ScratchTest):
         self.assertEqual(mean["op"], "average_pool")
         self.assertLess(mean["time_us"], forward["time_us"])
         self.assertIn("512 of 64 x 112 x 112 fp16, windows of 3 x 3 stride 2 x 2 pad 1 x 1", c3sim("kernel", "max_pool", *pool).stdout)
+        pixels, = rows("max_pool", *pool, "--layout", "nhwc")
+        self.assertEqual((forward["layout"], pixels["layout"]), ("nchw", "nhwc"))
+        self.assertAlmostEqual(pixels["hbm_read_bytes"] / forward["hbm_read_bytes"], 1, places=9)
+        self.assertNotEqual(pixels["time_us"], forward["time_us"])
+        self.assertIn("pad 1 x 1 nhwc", c3sim("kernel", "max_pool", *pool, "--layout", "nhwc").stdout)
         whole, = rows("average_pool", "--gpu", "h100-sxm", "--channels", "64", "--height", "7", "--filter-h", "7", "--dtype", "fp16")
         self.assertEqual((whole["stride_h"], whole["stride_w"]), (7, 7))
         self.assert_one_line(c3sim("kernel", "max_pool", *pool, "--pad-w", "2"), 2, "--pad-w.*must be at most half the window, 1")
+
+    def test_batch_norms_of_few_channels_leave_a_gpu_idle_in_nchw(self):
+        norm = ("--gpu", "h100-sxm", "-b", "64", "--channels", "64", "--height", "112", "--dtype", "fp16")
+        rows_first, = rows("batch_norm", *norm)
+        pixels_first, = rows("batch_norm", *norm, "--layout", "nhwc")
+        self.assertEqual([rows_first[key] for key in ("op", "width", "layout", "pass", "work_groups")], ["batch_norm", 112, "nchw", "forward", 64])
+        self.assertEqual(pixels_first["work_groups"], 264)  # 2 of each SM
+        self.assertGreater(rows_first["time_us"], 3 * pixels_first["time_us"])
+        self.assertIn("64 of 64 x 112 x 112 fp16 nhwc backward", c3sim("kernel", "batch_norm", *norm, "--layout", "nhwc", "--pass", "backward").stdout)
+        self.assert_one_line(c3sim("kernel", "batch_norm", *norm[:-1], "fp8"), 2, "--dtype.*must be bf16, fp16 or fp32 of a batch norm")
 
     def test_what_cannot_be_is_refused_with_the_reason(self):
         shape = GEMM[1:7]

@@ -10,6 +10,7 @@
 
 #include "configs/preset_store.hpp"
 #include "gpu/kernels/attention/attention_shape.hpp"
+#include "gpu/kernels/batch_norm/batch_norm_shape.hpp"
 #include "gpu/kernels/convolution/convolution_shape.hpp"
 #include "gpu/kernels/describe.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
@@ -47,7 +48,7 @@ ConvolutionShape convolution(ConvolutionSolver solver) {
           .solver = solver};
 }
 
-PoolShape pool(PoolOp op, Pass pass) {
+PoolShape pool(PoolOp op, Pass pass, ImageLayout layout = ImageLayout::nchw) {
   return {.op = op,
           .batch = 64,
           .channels = 64,
@@ -55,7 +56,12 @@ PoolShape pool(PoolOp op, Pass pass) {
           .window = {3, 3},
           .stride = {2, 2},
           .pad = {1, 1},
-          .pass = pass};
+          .pass = pass,
+          .layout = layout};
+}
+
+BatchNormShape norm(Pass pass, ImageLayout layout) {
+  return {.batch = 64, .channels = 64, .image = {112, 112}, .pass = pass, .layout = layout};
 }
 
 std::vector<Scene> scenes() {
@@ -93,7 +99,12 @@ std::vector<Scene> scenes() {
       {"optimizer", vectors(VectorOp::adam, 8192, 8192), 0.03},
       {"max pool", pool(PoolOp::max, Pass::forward)},
       {"max pool, backward", pool(PoolOp::max, Pass::backward)},
+      {"max pool in NHWC", pool(PoolOp::max, Pass::forward, ImageLayout::nhwc)},
       {"average pool", pool(PoolOp::average, Pass::forward)},
+      // One wave: in closed form all bytes compete with its least time, in a cohort first its loads.
+      {"batch norm", norm(Pass::forward, ImageLayout::nhwc), 0.06},
+      {"batch norm of few channels, backward", norm(Pass::backward, ImageLayout::nchw)},
+      {"average pool, backward", pool(PoolOp::average, Pass::backward)},
   };
 }
 

@@ -13,6 +13,7 @@
 #include "configs/preset_store.hpp"
 #include "engine/errors.hpp"
 #include "gpu/kernels/attention/attention_shape.hpp"
+#include "gpu/kernels/batch_norm/batch_norm_shape.hpp"
 #include "gpu/kernels/convolution/convolution_shape.hpp"
 #include "gpu/kernels/describe.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
@@ -79,11 +80,23 @@ PoolShape any_pool() {
   shape.image = {shape.window.h + extent(8) - 1, shape.window.w + extent(8) - 1};
   shape.dtype = *rc::gen::element(DType::fp32, DType::fp16);
   shape.pass = *rc::gen::element(Pass::forward, Pass::backward);
+  shape.layout = *rc::gen::element(ImageLayout::nchw, ImageLayout::nhwc);
+  return shape;
+}
+
+BatchNormShape any_batch_norm() {
+  BatchNormShape shape;
+  shape.batch = extent(8);
+  shape.channels = extent(10);
+  shape.image = {extent(8), extent(8)};
+  shape.dtype = *rc::gen::element(DType::fp32, DType::fp16);
+  shape.pass = *rc::gen::element(Pass::forward, Pass::backward);
+  shape.layout = *rc::gen::element(ImageLayout::nchw, ImageLayout::nhwc);
   return shape;
 }
 
 Operator any_operator() {
-  switch (*rc::gen::inRange(0, 5)) {
+  switch (*rc::gen::inRange(0, 6)) {
     case 0:
       return any_gemm(DType::fp16);
     case 1:
@@ -92,6 +105,8 @@ Operator any_operator() {
       return any_attention();
     case 3:
       return any_pool();
+    case 4:
+      return any_batch_norm();
     default:
       return any_vector();
   }
@@ -147,6 +162,11 @@ Operator grown(const Operator& op, std::int64_t factor) {
   }
   if (const auto* pool = op.as<PoolShape>()) {
     PoolShape more = *pool;
+    more.batch *= factor;
+    return more;
+  }
+  if (const auto* norm = op.as<BatchNormShape>()) {
+    BatchNormShape more = *norm;
     more.batch *= factor;
     return more;
   }

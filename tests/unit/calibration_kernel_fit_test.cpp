@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "gpu/kernels/attention/attention_shape.hpp"
+#include "gpu/kernels/batch_norm/batch_norm_shape.hpp"
 #include "gpu/kernels/describe.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/kernels/pool/pool_shape.hpp"
@@ -246,7 +247,8 @@ TEST_CASE("shapes have one key each") {
   CHECK(shape_key(attention) == shape_key(AttentionShape{attention}));
   CHECK(shape_key(vector) == shape_key(VectorShape{vector}));
 
-  std::vector<Operator> all = {gemm, attention, vector, pool};
+  const BatchNormShape norm{.channels = 3, .image = {8, 8}};
+  std::vector<Operator> all = {gemm, attention, vector, pool, norm};
   const auto add = [&all](auto shape, auto change) {
     change(shape);
     all.emplace_back(shape);
@@ -267,6 +269,10 @@ TEST_CASE("shapes have one key each") {
   add(pool, [](PoolShape& s) { s.op = PoolOp::average; });
   add(pool, [](PoolShape& s) { s.stride.w = 1; });
   add(pool, [](PoolShape& s) { s.pad.h = 1; });
+  add(pool, [](PoolShape& s) { s.layout = ImageLayout::nhwc; });
+  add(norm, [](BatchNormShape& s) { s.layout = ImageLayout::nhwc; });
+  add(norm, [](BatchNormShape& s) { s.pass = Pass::backward; });
+  add(norm, [](BatchNormShape& s) { s.channels = 8; });
   std::set<std::uint64_t> keys;
   for (const Operator& op : all)
     keys.insert(shape_key(op));

@@ -326,6 +326,49 @@ TEST_CASE("a convolution is read from words: a second extent means the first whe
   CHECK(std::string(group_of(op)) == "convolution");
 }
 
+// Four instructions for each load: of one element where rows begin anywhere, of 8 halves where channels lie
+// together in multiples of 8, of 4 where there are 60.
+TEST_CASE("images whose channels lie together are gathered by wide loads") {
+  const auto compute = [](ConvolutionShape shape, ImageLayout layout) {
+    shape.layout = layout;
+    const KernelDescription kernel = plan_by(shape, ConvolutionSolver::implicit_gemm).kernel;
+    return std::pair{kernel.compute_time, kernel.traffic->per_work_group({}).l2 / Bytes{2.0}};
+  };
+  const double rate = 23.1e12 / 2.0 / 120.0;  // multiply-adds of a CU
+  for (const auto& [channels, together] : {std::pair{64, 8.0}, std::pair{60, 4.0}}) {
+    ConvolutionShape shape = square(64);
+    shape.dtype = DType::fp16;
+    shape.channels = shape.filters = channels;
+    const auto [apart_time, elements] = compute(shape, ImageLayout::nchw);
+    const auto [together_time, same] = compute(shape, ImageLayout::nhwc);
+    CHECK(elements == near(same));
+    CHECK((apart_time - together_time).value == near(4.0 * elements * (1.0 - 1.0 / together) / rate, 1e-3));
+  }
+}
+
+// A step of 64 bytes that is loaded one step ahead; one of a tile's depth, 64 halves, two ahead; and as many as
+// fit: a product of few results and a long k is nothing but waiting.
+TEST_CASE("steps that are loaded ahead share memory's latency") {
+  GpuSpec gpu = load_gpu("h100-sxm");
+  const auto least = [&](int stages) {
+    gpu.library_kernels.gemm_stages = stages;
+    const ConvolutionShape shape = {.batch = 1,
+                                    .channels = 1 << 15,
+                                    .filters = 64,
+                                    .image = {8, 8},
+                                    .filter = {3, 3},
+                                    .pad = {1, 1},
+                                    .dtype = DType::fp16,
+                                    .layout = ImageLayout::nhwc,
+                                    .solver = ConvolutionSolver::implicit_gemm};
+    return plan_convolution(shape, gpu).kernel.least_time;
+  };
+  const double k = 9.0 * (1 << 15);
+  CHECK(least(1) / gpu.hbm.latency == near(k / 32.0));
+  CHECK(least(3) / gpu.hbm.latency == near(k / 64.0 / 2.0));
+  CHECK(least(0) < least(3));
+}
+
 TEST_CASE("what is no convolution is refused under its key") {
   const auto refused = [](std::initializer_list<std::pair<ShapeKey, std::string_view>> words,
                           const char* text) {

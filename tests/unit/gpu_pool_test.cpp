@@ -13,6 +13,7 @@
 #include "gpu/kernels/operator_class.hpp"
 #include "gpu/kernels/operator_table.hpp"
 #include "gpu/kernels/pool/pool_instructions.hpp"
+#include "gpu/kernels/pool/pool_launch.hpp"
 #include "tests/support/gpu_bench.hpp"
 #include "tests/support/near.hpp"
 
@@ -25,8 +26,8 @@ namespace {
 GpuSpec pool_gpu() {
   GpuSpec gpu = round_gpu();
   gpu.compute.matrix.push_back({DType::fp32, 100.0_TFLOPs, 100.0_TFLOPs, 1000.0_MHz});
-  gpu.kernels.vector.access_ops = 2;
-  gpu.kernels.vector.convert_ops = 0.5;
+  gpu.kernels.vector.wave_interval = 10;
+  gpu.kernels.vector.first_load_cycles = 500;
   return gpu;
 }
 
@@ -46,11 +47,11 @@ PoolShape resnet_pool(PoolOp op, Pass pass = Pass::forward, DType dtype = DType:
 
 constexpr double kImages = 2 * 64;
 constexpr double kIn = 112 * 112, kOut = 56 * 56;
-constexpr double kRows = 167 * 56, kTaps = 167 * 167;
+constexpr double kTaps = 167 * 167;
 
-/// Of one channel of one image.
-double pool_instructions(const PoolShape& shape) {
-  return instructions_of(shape, pool_gpu().kernels.vector) / kImages;
+PoolShape in_nhwc(PoolShape shape) {
+  shape.layout = ImageLayout::nhwc;
+  return shape;
 }
 
 PoolBytes bytes_per_image(const PoolShape& shape) {
@@ -97,24 +98,32 @@ TEST_CASE("rows between windows are not read") {
   CHECK(elements_of(shape).taps == 4 * 4);
 }
 
-TEST_CASE("a pool issues instructions for each output, row and element of a window") {
-  // A number costs 2 to load or store here, in 16 bits half of one more.
-  // max: 2 divisions of 20 and 27 others, output and index stored; 7 a row; 10 and a load an element.
-  CHECK(pool_instructions(resnet_pool(PoolOp::max)) ==
-        near(kOut * (40 + 27 + 2 + 2) + kRows * 7 + kTaps * (10 + 2)));
-  CHECK(pool_instructions(resnet_pool(PoolOp::max, Pass::forward, DType::fp16)) ==
-        near(kOut * (40 + 27 + 2.5 + 2) + kRows * 7 + kTaps * (10 + 2.5)));
-  // Backward a thread has an element of the input, and each window with it has an index beside its gradient.
-  CHECK(pool_instructions(resnet_pool(PoolOp::max, Pass::backward)) ==
-        near(kIn * (100 + 43 + 2) + kRows * 6 + kTaps * (9 + 2 + 2)));
-  // average: 56 others, of which a division is 9; an addition in place of comparisons.
-  CHECK(pool_instructions(resnet_pool(PoolOp::average)) ==
-        near(kOut * (40 + 56 + 2) + kRows * 4 + kTaps * (5 + 2)));
-  CHECK(pool_instructions(resnet_pool(PoolOp::average, Pass::backward)) ==
-        near(kIn * (120 + 42 + 2) + kRows * 13 + kTaps * (34 + 2)));
+TEST_CASE("lanes of a wave in NCHW go through the largest window, in NHWC through their own") {
+  // max: 228.5 of an output and 22.6 of each of 9 elements, 1.9 more in 16 bits.
+  CHECK(instructions_of(resnet_pool(PoolOp::max)) == near(228.5 + 9 * 22.6));
+  CHECK(instructions_of(resnet_pool(PoolOp::max, Pass::forward, DType::fp16)) ==
+        near(228.5 + 9 * (22.6 + 1.9)));
+  // Backward an element of the input lies in at most 2 x 2 windows.
+  CHECK(instructions_of(resnet_pool(PoolOp::max, Pass::backward)) == near(239.6 + 4 * 14.8));
+  CHECK(instructions_of(resnet_pool(PoolOp::average)) == near(255.8 + 9 * 7.4));
+  CHECK(instructions_of(resnet_pool(PoolOp::average, Pass::backward)) == near(319.6 + 4 * 37.4));
+  // 64 channels are 2 of each of 32 threads, which share where a window lies.
+  CHECK(instructions_of(in_nhwc(resnet_pool(PoolOp::max))) == near(218.9 / 2 + kTaps / kOut * 30.4));
+  CHECK(instructions_of(in_nhwc(resnet_pool(PoolOp::max, Pass::backward))) ==
+        near(142.9 / 2 + kTaps / kIn * 71));
+  CHECK(instructions_of(in_nhwc(resnet_pool(PoolOp::average))) == near(263.5 + kTaps / kOut * 12.8));
+  CHECK(instructions_of(in_nhwc(resnet_pool(PoolOp::average, Pass::backward))) ==
+        near(323.6 + kTaps / kIn * 41.1));
 }
 
-TEST_CASE("threads of an average pool follow one another, those of a max pool's gradient stay in a channel") {
+TEST_CASE("a window that is wider than the image has what the image has") {
+  PoolShape shape{.image = {4, 4}, .window = {5, 5}, .pad = {2, 2}, .dtype = DType::fp32};
+  CHECK(instructions_of(shape) == near(228.5 + 16 * 22.6));
+  shape = {.image = {4, 4}, .window = {4, 4}, .dtype = DType::fp32, .pass = Pass::backward};
+  CHECK(instructions_of(shape) == near(239.6 + 14.8));  // there is one window
+}
+
+TEST_CASE("places of an average pool follow one another, those of a max pool's gradient stay in a channel") {
   const GpuSpec gpu = pool_gpu();
   const auto work_groups = [&](const PoolShape& shape) { return describe_pool("p", shape, gpu).work_groups; };
   CHECK(work_groups(resnet_pool(PoolOp::max)) == 1568);                      // 401,408 outputs / 256
@@ -126,9 +135,76 @@ TEST_CASE("threads of an average pool follow one another, those of a max pool's 
       .channels = 100, .image = {5, 5}, .window = {1, 1}, .dtype = DType::fp32, .pass = Pass::backward};
   const KernelDescription kernel = describe_pool("p", small, gpu);
   CHECK(kernel.work_groups == 100);
-  const double of_thread = (100 + 43 + 2) + 6 + (9 + 2 + 2);
   const double rate = 128 * 0.9 * 1e9;  // lanes, share of slots, clock
-  CHECK(kernel.compute_time.value == near(32 * of_thread / rate));
+  CHECK(kernel.compute_time.value == near(32 * (239.6 + 14.8) / rate));
+}
+
+TEST_CASE("a max pool in NHWC makes up to two columns and two rows of up to four channels a thread") {
+  // The grid that PyTorch launches for 64 images of 288 x 35 x 35, windows of 3 x 3 by 2: forward 17 x 17
+  // outputs in blocks of 32 x 16 x 2, 3 for the channels and 5 for the rows; backward blocks of 32 x 32 x 1, 18
+  // for the rows.
+  PoolShape shape{.batch = 64,
+                  .channels = 288,
+                  .image = {35, 35},
+                  .window = {3, 3},
+                  .stride = {2, 2},
+                  .dtype = DType::fp16,
+                  .layout = ImageLayout::nhwc};
+  const PoolLaunch forward = launch_of(shape);
+  CHECK(forward.work_groups == 192 * 5);
+  CHECK(forward.block == 1024);
+  CHECK(forward.lds.value == 3 * 1024 * 6);
+  CHECK(forward.places == near(288.0 * 17 * 17 / (3 * 5)));
+  // 17 columns are 2 of 16 threads; of 17 rows, 4 work groups have 4, 2 of each thread, and the last has one.
+  CHECK(forward.in_turn == near(2 * 9.0 / 5 * 3));
+  shape.pass = Pass::backward;
+  const PoolLaunch backward = launch_of(shape);
+  CHECK(backward.work_groups == 192 * 18);
+  CHECK(backward.block == 1024);
+  CHECK(backward.lds.value == 3 * 1024 * 4);
+  CHECK(backward.in_turn == near(2 * 35.0 / 18 * 3));
+  // 5 channels of 3 x 3 outputs: 4 threads, of which each has 2 channels, of 2 x 2 places: half a wave idles.
+  shape = {.channels = 5, .image = {3, 3}, .window = {1, 1}, .layout = ImageLayout::nhwc};
+  const PoolLaunch small = launch_of(shape);
+  CHECK(small.work_groups == 1);
+  CHECK(small.block == 16);
+  CHECK(small.places == 2 * 8 * 9);
+  CHECK(small.in_turn == 2 * 2 * 2);
+}
+
+TEST_CASE("instructions of a place wait for one another and for what none loaded before") {
+  // 4 elements of the input come to an output of windows of 2 x 2 by 2, and a quarter of a gradient to an
+  // input.
+  PoolShape shape{.op = PoolOp::average,
+                  .batch = 4,
+                  .channels = 256,
+                  .image = {56, 56},
+                  .window = {2, 2},
+                  .stride = {2, 2},
+                  .dtype = DType::fp32,
+                  .layout = ImageLayout::nhwc};
+  const auto least = [&] { return describe_pool("p", shape, pool_gpu()).least_time.value; };
+  CHECK(least() == near((10 * (263.5 + 4 * 12.8) + 500 * 4) * 1e-9));
+  shape.pass = Pass::backward;
+  CHECK(least() == near((10 * (323.6 + 41.1) + 500 * 0.25) * 1e-9));
+  // Windows of 3 x 3 by 1: but for edges, one element of nine is new.
+  shape.window = {3, 3};
+  shape.stride = {1, 1};
+  shape.pad = {1, 1};
+  shape.pass = Pass::forward;
+  CHECK(least() == near((10 * (263.5 + 166.0 * 166.0 / (56 * 56) * 12.8) + 500) * 1e-9));
+}
+
+TEST_CASE("property: pools in NCHW and NHWC move the same bytes") {
+  for (const PoolOp op : {PoolOp::max, PoolOp::average}) {
+    for (const Pass pass : {Pass::forward, Pass::backward}) {
+      const PoolShape shape = resnet_pool(op, pass, DType::fp16);
+      const KernelTime rows = time_of(shape, pool_gpu());
+      const KernelTime pixels = time_of(in_nhwc(shape), pool_gpu());
+      CHECK(rows.hbm_read.value == near(pixels.hbm_read.value));
+      CHECK(rows.hbm_write.value == near(pixels.hbm_write.value));
+    }
+  }
 }
 
 TEST_CASE("a max pool clears its gradient first, an average pool does not") {
@@ -160,6 +236,8 @@ TEST_CASE("a pool is read from words: its stride is its window where none is giv
   CHECK(output_bytes(op).value == 4 * 8 * 15 * (2 + 8));
   CHECK(name_of(op) == "max_pool");
   CHECK(part_of(op, 3) == operator_of(pool_words({{ShapeKey::filter_w, "2"}, {ShapeKey::b, "2"}})));
+  CHECK(shape.layout == ImageLayout::nchw);
+  CHECK(operator_of(pool_words({{ShapeKey::layout, "nhwc"}})).as<PoolShape>()->layout == ImageLayout::nhwc);
   const Operator mean = operator_of(pool_words({{ShapeKey::op, "avg_pool2d"}, {ShapeKey::stride_h, "1"}}));
   CHECK(mean.as<PoolShape>()->op == PoolOp::average);
   CHECK(mean.as<PoolShape>()->stride == Extent2{1, 1});

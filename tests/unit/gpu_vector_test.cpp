@@ -83,6 +83,18 @@ VectorChain chain_of(std::initializer_list<VectorOp> ops) {
 
 }  // namespace
 
+TEST_CASE("a bias is added to a tensor, and its gradient reads one and writes next to nothing") {
+  for (const VectorOp op : {VectorOp::add_bias, VectorOp::add_bias_nchw}) {
+    const auto tensors = [&](Pass pass) {
+      return tensors_of({.chain = op, .rows = 1000, .cols = 3000, .pass = pass});
+    };
+    CHECK(tensors(Pass::forward).reads == 1);
+    CHECK(tensors(Pass::forward).writes == 1);
+    CHECK(tensors(Pass::backward).reads == 1);
+    CHECK(tensors(Pass::backward).writes == 0);
+  }
+}
+
 TEST_CASE("elementwise operators read their inputs and write their outputs, gradients backward") {
   // A sum hands its gradient on to both inputs; a product needs both factors again.
   check_bytes(VectorOp::add, {2, 1}, {1, 2});
@@ -93,6 +105,7 @@ TEST_CASE("elementwise operators read their inputs and write their outputs, grad
   check_bytes(VectorOp::relu, {1, 1}, {2, 1});
   check_bytes(VectorOp::gelu, {1, 1}, {2, 1});
   check_bytes(VectorOp::copy, {1, 1}, {1, 1});
+  check_bytes(VectorOp::concatenate, {1, 1}, {1, 1});
 }
 
 TEST_CASE("a reduction reads a row for each number that it writes, backward the other way round") {
@@ -254,6 +267,11 @@ TEST_CASE(
   CHECK(instructions(VectorOp::gelu, DType::bf16, Pass::backward) == near(3 * 3 + 38));
   CHECK(instructions(VectorOp::silu) == near(2 * 2 + 20));
   CHECK(instructions(VectorOp::copy) == near(2 * 2));
+  CHECK(instructions(VectorOp::add_bias) == near(2 * 2 + 53));
+  CHECK(instructions(VectorOp::add_bias_nchw, DType::bf16) == near(2 * 3 + 67));
+  CHECK(instructions(VectorOp::add_bias, DType::fp32, Pass::backward) == near(2 + 3.3));
+  CHECK(instructions(VectorOp::add_bias_nchw, DType::fp32, Pass::backward) == near(2 + 40));
+  CHECK(instructions(VectorOp::concatenate) == near(2 * 2 + 47.5));
   CHECK(instructions(VectorOp::pow) == near(3 * 2 + 50));
   CHECK(instructions(VectorOp::embedding) == near(2 * 2 + 119));
   CHECK(instructions(VectorOp::quantize, DType::bf16) == near(1.5 * 3 + 7));

@@ -6,6 +6,7 @@
 #include <map>
 #include <numeric>
 
+#include "gpu/kernels/batch_norm/batch_norm_shape.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/kernels/operator_class.hpp"
 #include "gpu/kernels/pool/pool_shape.hpp"
@@ -111,29 +112,54 @@ TEST_CASE("a backward pass multiplies twice as often as the forward pass, but fo
   }
 }
 
-TEST_CASE("a norm reads its input twice forward, and input and gradient twice backward") {
-  ImageLayers net({.images = 2, .dtype = DType::fp16}, {8, {16, 16}});
-  net.batch_norm("norm");
-  const ImageLayer layer = net.take().front();
-  const double tensor = 2.0 * 8 * 16 * 16;
-  double reads = 0, writes = 0;
-  const auto count = [&](const NamedOperator& each) {
-    const VectorShape& shape = *each.op.as<VectorShape>();
-    const double elements = static_cast<double>(shape.rows * shape.cols);
-    reads += tensors_of(shape).reads * elements / tensor;
-    writes += tensors_of(shape).writes * elements / tensor;
+TEST_CASE("a norm is one kernel forward and one backward, in inference a product with what it has learned") {
+  const FeatureMap map{8, {16, 16}};
+  const auto norm_in = [&](ImagePass pass) {
+    ImageLayers net({.images = 2, .dtype = DType::fp16, .layout = ImageLayout::nhwc, .pass = pass}, map);
+    net.batch_norm("norm");
+    return net.take().front();
   };
-  std::ranges::for_each(layer.forward, count);
-  CHECK(reads == near(2.0, 1e-12));
-  CHECK(writes == near(1.0, 0.02));  // and a sum of each channel
-  reads = writes = 0;
-  std::ranges::for_each(layer.backward, count);
-  CHECK(reads == near(4.0, 1e-12));
-  CHECK(writes == near(1.0, 0.02));
+  const ImageLayer layer = norm_in(ImagePass::training);
+  BatchNormShape norm{
+      .batch = 2, .channels = 8, .image = {16, 16}, .dtype = DType::fp16, .layout = ImageLayout::nhwc};
+  REQUIRE(layer.forward.size() == 1);
+  CHECK(layer.forward.front().op == norm);
+  norm.pass = Pass::backward;
+  REQUIRE(layer.backward.size() == 1);
+  CHECK(layer.backward.front().op == norm);
+  const ImageLayer learned = norm_in(ImagePass::inference);
+  REQUIRE(learned.forward.size() == 1);
+  CHECK(learned.forward.front().op.as<VectorShape>()->chain == VectorOp::mul_scalar);
+  CHECK(learned.backward.empty());
 }
 
-TEST_CASE("pools are kernels of their own, and the last one is a mean over rows") {
-  const auto layers = layers_of(network_named("resnet-50"), {.images = 32, .dtype = DType::fp16});
+TEST_CASE("biases and branches in NCHW and NHWC are kernels of their own") {
+  const auto chains = [](ImageLayout layout) {
+    ImageLayers net({.images = 2, .layout = layout}, {8, {16, 16}});
+    net.convolution("conv", {.count = 4, .bias = true});
+    net.concatenate("branches", {net.here(), net.here()}, net.here());
+    net.linear("linear", 10);
+    std::vector<VectorChain> found;
+    for (const ImageLayer& layer : net.take()) {
+      for (const auto* passes : {&layer.forward, &layer.backward}) {
+        for (const NamedOperator& each : *passes) {
+          const auto* vector = each.op.as<VectorShape>();
+          if (vector != nullptr) found.push_back(vector->chain);
+        }
+      }
+    }
+    return found;
+  };
+  using enum VectorOp;
+  CHECK(chains(ImageLayout::nhwc) ==
+        std::vector<VectorChain>{add_bias, add_bias, VectorOp::concatenate, add, add_bias, add_bias});
+  CHECK(chains(ImageLayout::nchw) ==
+        std::vector<VectorChain>{add_bias_nchw, add_bias_nchw, copy, add, add_bias, add_bias});
+}
+
+TEST_CASE("pools are kernels of their own in the layout of the images, and the last one is a mean over rows") {
+  const ImageBatch batch{.images = 32, .dtype = DType::fp16, .layout = ImageLayout::nhwc};
+  const auto layers = layers_of(network_named("resnet-50"), batch);
   const auto named = [&](std::string_view name) { return *std::ranges::find(layers, name, &ImageLayer::name); };
   const PoolShape pool{.batch = 32,
                        .channels = 64,
@@ -141,7 +167,8 @@ TEST_CASE("pools are kernels of their own, and the last one is a mean over rows"
                        .window = {3, 3},
                        .stride = {2, 2},
                        .pad = {1, 1},
-                       .dtype = DType::fp16};
+                       .dtype = DType::fp16,
+                       .layout = ImageLayout::nhwc};
   PoolShape gradient = pool;
   gradient.pass = Pass::backward;
   CHECK(named("pool1").forward.front().op == pool);

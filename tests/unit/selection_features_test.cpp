@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include "configs/preset_store.hpp"
+#include "gpu/kernels/describe.hpp"
 #include "gpu/selection/problem_features.hpp"
 
 using namespace c3;
@@ -60,6 +62,17 @@ TEST_CASE("the last feature of a convolution is the least time of our solvers, i
   ConvolutionShape larger = square();
   larger.batch = 320;
   CHECK(features_of(larger, mi100()).back() > features.back() + 2.0F);
+}
+
+TEST_CASE(
+    "features of a convolution do not follow the GPU's choice of products, which its trees have not seen") {
+  // Solver gemm multiplies a matrix of patches, here by a tile of rocBLAS that is not the fastest by the model.
+  ConvolutionShape shape = square();
+  shape.filters = 200;
+  shape.solver = ConvolutionSolver::gemm;
+  const GpuSpec fastest = load_gpu("mi100", std::vector<std::string>{"gpu.gemm_choice=fastest"});
+  REQUIRE(time_of(shape, mi100()).time != time_of(shape, fastest).time);
+  CHECK(features_of(shape, mi100()) == features_of(shape, fastest));
 }
 
 TEST_CASE("kinds name what decides which kernels can run") {

@@ -84,10 +84,18 @@ TEST_CASE("without weights, or those of its family, \"library\" is refused and \
 
 TEST_CASE("a GPU has its library's choice only when it asks for it, and equal GPUs the same one") {
   const std::vector<std::string> library = {"gpu.gemm_choice=library"};
-  const GpuSpec asked = load_gpu("mi210", library);
+  CHECK(load_gpu("mi300x").library_choice == nullptr);
+  const GpuSpec asked = load_gpu("mi300x", library);
   REQUIRE(asked.library_choice != nullptr);
-  CHECK(asked == load_gpu("mi210", library));
-  CHECK(load_gpu("mi210", std::vector<std::string>{"gpu.gemm_choice=fastest"}).library_choice == nullptr);
+  CHECK(asked == load_gpu("mi300x", library));
+}
+
+TEST_CASE("MI100, MI210 and MI250X ask for it, and a GPU that only has their family's kernels does not") {
+  for (const char* name : {"mi100", "mi210", "mi250x-gcd"}) {
+    CHECK(load_gpu(name).library_choice != nullptr);
+    CHECK(load_gpu(name, std::vector<std::string>{"gpu.gemm_choice=fastest"}).library_choice == nullptr);
+  }
+  CHECK(load_gpu("t3-80cu").library_choice == nullptr);
 }
 
 TEST_CASE("every kernel that was seen in rocBLAS's tables runs on the GPUs of its family") {

@@ -33,13 +33,20 @@ StudySection scored(Part part) {
   return part.section(published());
 }
 
+/// Kernels alone of \p file.
+KernelsAlonePart alone(const std::filesystem::path& file) {
+  AloneTable table = transformers_alone();
+  table.file = file;
+  return KernelsAlonePart(table);
+}
+
 constexpr const char* kProduct = "gemm,bf16,4096,4096,4096";
 
 TEST_CASE("kernels alone are scored by group, with sign") {
   const ScratchFolder folder;
   const std::string rows = std::string("gpu,group,op,dtype,m,n,k,ms\n") + "h100-sxm,products," + kProduct +
                            ",0.0001\nh100-sxm,products," + kProduct + ",1000\n";
-  const StudySection section = KernelsAlonePart(folder.write("kernels.csv", rows)).section(published());
+  const StudySection section = alone(folder.write("kernels.csv", rows)).section(published());
   REQUIRE(section.lines.size() == 1);
   const StudyLine& line = section.lines.front();
   CHECK(line.label == "h100-sxm: products");
@@ -66,9 +73,9 @@ TEST_CASE("parts of a GPU are scored by the time over that on the whole GPU") {
 
 TEST_CASE("a row that is no kernel is refused with its place") {
   const ScratchFolder folder;
-  CHECK_THROWS_WITH_AS(KernelsAlonePart(folder.write(
-                           "kernels.csv", "gpu,group,op,dtype,m,n,k,ms\nh100-sxm,x,gemm,bf16,0,1,1,2\n")),
-                       doctest::Contains("kernels.csv:2"), ConfigError);
+  CHECK_THROWS_WITH_AS(
+      alone(folder.write("kernels.csv", "gpu,group,op,dtype,m,n,k,ms\nh100-sxm,x,gemm,bf16,0,1,1,2\n")),
+      doctest::Contains("kernels.csv:2"), ConfigError);
 }
 
 // An addition keeps HBM busy: reads of a copy wait there, its writes do not.
@@ -168,6 +175,37 @@ TEST_CASE("a row of a step makes its model and its framework") {
   CHECK(report[0].lines[1].label == "h100-sxm: small, compiled");
   CHECK(*report[0].lines[2].figure.simulated == near(10.0));  // the mean error, then with its sign
   CHECK(*report[0].lines[3].figure.simulated == near(10.0));
+}
+
+constexpr const char* kImages = "gpu,network,dtype,layout,batch,graph_ms,allocated_gb\n";
+
+TEST_CASE("steps of networks of images are scored by type, with sign") {
+  const ScratchFolder folder;
+  const StudySection section = scored(ImageStepsPart(
+      folder.write("images.csv", std::string(kImages) + "h100-sxm,lenet-5,fp32,nchw,64,1000,1\n"
+                                                        "h100-sxm,lenet-5,fp32,nchw,64,0.0001,1\n")));
+  REQUIRE(section.lines.size() == 4);
+  CHECK(section.lines[0].label == "h100-sxm: lenet-5 fp32 x 64");
+  CHECK(*section.lines[0].figure.simulated == near(-100.0, 1e-2));  // takes nothing beside a second
+  const double slow = *section.lines[1].figure.simulated;
+  CHECK(slow > 1e4);
+  CHECK(*section.lines[2].figure.simulated == near((slow - *section.lines[0].figure.simulated) / 2.0, 1e-6));
+  CHECK(section.lines[2].beside.front().second ==
+        near((slow + *section.lines[0].figure.simulated) / 2.0, 1e-6));
+}
+
+TEST_CASE("images of a step are those of its row") {
+  const ScratchFolder folder;
+  const auto row = [&](const char* words) {
+    const StudySection section =
+        scored(ImageStepsPart(folder.write("images.csv", std::string(kImages) + words + ",1,1\n")));
+    return section.lines.front().beside.front().second;  // ms
+  };
+  const double few = row("h100-sxm,resnet-50,fp16,nhwc,64");
+  CHECK(row("h100-sxm,resnet-50,fp16,nhwc,256") > 3.0 * few);
+  CHECK(row("h100-sxm,resnet-50,fp32,nchw,64") > 2.0 * few);
+  CHECK(row("h200-sxm,resnet-50,fp16,nhwc,64") < few);
+  CHECK_THROWS_WITH_AS(row("h100-sxm,resnet-50,fp64,nhwc,64"), doctest::Contains("images.csv:2"), ConfigError);
 }
 
 }  // namespace

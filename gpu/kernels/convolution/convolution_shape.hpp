@@ -22,12 +22,6 @@ constexpr auto enum_names(ConvolutionPass) {
                                                    {"weight", ConvolutionPass::weight}});
 }
 
-/// Whether a pixel's channels lie together.
-enum class ImageLayout : std::uint8_t { nchw, nhwc };
-constexpr auto enum_names(ImageLayout) {
-  return std::to_array<EnumName<ImageLayout>>({{"nchw", ImageLayout::nchw}, {"nhwc", ImageLayout::nhwc}});
-}
-
 /// How a convolution is computed. One entry each in solver_table.cpp.
 enum class ConvolutionSolver : std::uint8_t {
   fastest,        ///< the fastest of those below that can

@@ -1,11 +1,14 @@
 #include <algorithm>
+#include <cmath>
 #include <iterator>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "gpu/kernels/convolution/plan_parts.hpp"
 #include "gpu/kernels/gemm/gemm_kernel.hpp"
+#include "gpu/kernels/gemm/tuned_gemm.hpp"
 #include "gpu/kernels/tiling.hpp"
 
 namespace c3::inline gpu {
@@ -52,27 +55,52 @@ double distinct_share(const ConvolutionShape& shape, const ConvolutionProduct& p
 }
 
 // Bytes of k that one step of the loop loads of each row: 32 fp16 or 16 fp32 in the kernels of ROCm/MIOpen,
-// which load one step ahead.
+// which load one step ahead, through registers.
 constexpr Bytes kStep{64.0};
 
-/// Each step of the loop over k waits for the slowest of its loads, which were issued a step before: one that
-/// some work group is the first to ask for.
-Seconds waiting(std::int64_t k, DType dtype, const GpuSpec& gpu) {
-  const double steps = static_cast<double>(k) * (element_size(dtype) / kStep);
-  return gpu.hbm.latency * steps;
+/// Steps of k that are on their way while one is multiplied: those of a tile's depth that LDS has beside it,
+/// where copies to LDS are asynchronous (the kernels of cuDNN, which are CUTLASS's multistage pipelines).
+struct Pipeline {
+  Bytes step;
+  double ahead;
+};
+
+Pipeline pipeline_of(const GemmPlan& plan, DType dtype, const GpuSpec& gpu) {
+  const int stages = gpu.library_kernels.gemm_stages;
+  if (stages == 1 || on_vector_units(dtype, gpu)) return {.step = kStep, .ahead = 1.0};
+  const Bytes step = element_size(dtype) * static_cast<double>(plan.tile.k);
+  const double fit =
+      std::floor(gpu.compute.lds_per_cu / (step * static_cast<double>(plan.tile.m + plan.tile.n)));
+  return {.step = step, .ahead = std::max(1.0, (stages == 0 ? fit : stages) - 1.0)};
 }
 
-// Vector instructions of an element on its way from the image to LDS: the load, the store, the step of its
-// address and the check that it is no padding (assumed: one element at a time, as rows of images begin
-// anywhere).
-constexpr double kInstructionsOfElement = 4.0;
+/// Each step of the loop over k waits for the slowest of its loads: one that some work group is the first to
+/// ask for.
+Seconds waiting(std::int64_t k, const Pipeline& pipeline, DType dtype, const GpuSpec& gpu) {
+  const double steps = static_cast<double>(k) * (element_size(dtype) / pipeline.step);
+  return gpu.hbm.latency * (steps / pipeline.ahead);
+}
+
+// Vector instructions of a load on its way from the image to LDS: the load, the store, the step of its address
+// and the check that it is no padding (assumed).
+constexpr double kInstructionsOfLoad = 4.0;
+constexpr double kWidestLoad = 16.0;  // bytes of a lane
+
+/// Rows of images begin anywhere, so that each element is loaded by itself; where channels lie together, as
+/// many as a lane can load.
+double elements_of_load(const ConvolutionShape& shape) {
+  const auto most = static_cast<std::int64_t>(kWidestLoad / element_size(shape.dtype).value);
+  if (shape.layout == ImageLayout::nchw) return 1.0;
+  return static_cast<double>(std::gcd(most, std::gcd(channels_of_group(shape), filters_of_group(shape))));
+}
 
 /// Of a work group's operands, by the vector units beside its products.
 Seconds gathering(const KernelDescription& kernel, const ConvolutionShape& shape, const GpuSpec& gpu) {
   CacheState state;
   state.xcds = gpu.compute.xcds;
   const double elements = kernel.traffic->per_work_group(state).l2 / element_size(shape.dtype);
-  return Seconds{kInstructionsOfElement * elements / vector_multiplications(shape, gpu, false)};
+  return Seconds{kInstructionsOfLoad * (elements / elements_of_load(shape)) /
+                 vector_multiplications(shape, gpu, false)};
 }
 
 /// In the data pass, pixels between the steps of a small filter get no value: all are zeroed first.
@@ -112,12 +140,13 @@ ConvolutionPlan planned(const ConvolutionShape& shape, std::int64_t parts, const
                        .batch = product.count * parts};
   ConvolutionPlan plan;
   KernelDescription& kernel = plan.kernel;
-  // MIOpen's own kernel, which rocBLAS does not choose.
-  kernel = target.is_whole() ? describe_product("convolution", gemm, gpu, fastest_plan(gemm, gpu))
-                             : library_product(gemm, target);
+  // The library's own kernel, which its BLAS does not choose.
+  const GemmPlan tiles = target.is_whole() ? fastest_plan(gemm, gpu) : plan_tuned_for(gemm, gpu, target.slice);
+  kernel = describe_product("convolution", gemm, gpu, tiles);
   const double share = gpu.kernels.convolution.implicit_share;
   kernel.compute_time = kernel.compute_time / share + gathering(kernel, shape, gpu);
-  kernel.least_time = std::max(kernel.least_time / share, waiting(gemm.k, shape.dtype, gpu));
+  kernel.least_time = std::max(kernel.least_time / share,
+                               waiting(gemm.k, pipeline_of(tiles, shape.dtype, gpu), shape.dtype, gpu));
   kernel.traffic = std::make_shared<GatheredTraffic>(kernel.traffic, distinct_share(shape, product));
   kernel.useful_flops = Flops{2.0 * direct_multiplications(shape)};
   kernel.persistent = {};

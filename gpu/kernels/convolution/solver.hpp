@@ -17,6 +17,7 @@ struct ConvolutionPlan {
   KernelDescription kernel;  ///< `overhead` has the kernels before and after, each with a launch
   int kernels = 1;           ///< launched
   Bytes workspace;           ///< beside the three tensors
+  ConvolutionSolver solver = ConvolutionSolver::fastest;  ///< that has it; set by plan_convolution()
 };
 
 /// For what a plan is the fastest: a GPU, which is what libraries choose for, or a part of it.

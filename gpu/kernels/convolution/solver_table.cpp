@@ -37,7 +37,9 @@ ConvolutionPlan plan_convolution(const ConvolutionShape& shape, const PlanTarget
       throw InfeasibleError(fmt::format("solver '{}' cannot run this convolution: it requires {}",
                                         name_of(solver->solver), solver->requires_));
     }
-    fastest.take(solver->plan(shape, target));
+    ConvolutionPlan plan = solver->plan(shape, target);
+    plan.solver = solver->solver;
+    fastest.take(std::move(plan));
   }
   return std::move(fastest).best();
 }

@@ -32,7 +32,8 @@ Operator read_pool(const ShapeWords& words) {
                         .stride = sides_of(words, stride_h, stride_w, window),
                         .pad = pads_of(words, pad_h, pad_w),
                         .dtype = chosen<DType>(words, dtype),
-                        .pass = chosen_or(words, pass, Pass::forward)};
+                        .pass = chosen_or(words, pass, Pass::forward),
+                        .layout = chosen_or(words, layout, ImageLayout::nchw)};
   if (shape.dtype == DType::fp8 || shape.dtype == DType::fp4)
     refuse(dtype, "must be bf16, fp16 or fp32 of a pool");
   if (const auto broken = broken_windows(shape)) refuse(broken->first, broken->second);
@@ -43,18 +44,20 @@ Operator read_pool(const ShapeWords& words) {
 
 std::vector<ShapeField> pool_fields(const PoolShape& shape) {
   using enum ShapeKey;
-  return {{dtype, name_of(shape.dtype)}, {b, shape.batch},           {channels, shape.channels},
-          {height, shape.image.h},       {width, shape.image.w},     {filter_h, shape.window.h},
-          {filter_w, shape.window.w},    {pad_h, shape.pad.h},       {pad_w, shape.pad.w},
-          {stride_h, shape.stride.h},    {stride_w, shape.stride.w}, {pass, name_of(shape.pass)}};
+  return {{dtype, name_of(shape.dtype)},  {b, shape.batch},           {channels, shape.channels},
+          {height, shape.image.h},        {width, shape.image.w},     {filter_h, shape.window.h},
+          {filter_w, shape.window.w},     {pad_h, shape.pad.h},       {pad_w, shape.pad.w},
+          {stride_h, shape.stride.h},     {stride_w, shape.stride.w}, {pass, name_of(shape.pass)},
+          {layout, name_of(shape.layout)}};
 }
 
-/// "32 of 64 x 112 x 112 fp16, windows of 3 x 3 stride 2 x 2 pad 1 x 1 backward"
+/// "32 of 64 x 112 x 112 fp16, windows of 3 x 3 stride 2 x 2 pad 1 x 1 nhwc backward"
 std::string pool_text(const PoolShape& shape) {
   std::string text = fmt::format("{} of {} x {} {}, windows of {}", shape.batch, shape.channels,
                                  by(shape.image), name_of(shape.dtype), by(shape.window));
   if (shape.stride != shape.window) text += fmt::format(" stride {}", by(shape.stride));
   if (shape.pad != Extent2{0, 0}) text += fmt::format(" pad {}", by(shape.pad));
+  if (shape.layout != ImageLayout::nchw) text += fmt::format(" {}", name_of(shape.layout));
   if (shape.pass == Pass::backward) text += " backward";
   return text;
 }

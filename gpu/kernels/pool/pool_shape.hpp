@@ -30,6 +30,7 @@ struct PoolShape {
   Extent2 pad = {0, 0};  ///< on each side, at most half a window
   DType dtype = DType::fp16;
   Pass pass = Pass::forward;
+  ImageLayout layout = ImageLayout::nchw;
 
   bool operator==(const PoolShape&) const = default;
 };
@@ -60,7 +61,8 @@ struct PoolBytes {
   Bytes read, written;
 };
 /// Forward reads the input and writes the output, with indices; backward reads gradients of the output, with
-/// indices, and writes those of the input. Rows between windows are not read.
+/// indices, and writes those of the input. Rows between windows are not read. Wrong when: windows leave columns
+/// out in NHWC, which are read here.
 PoolBytes bytes_of(const PoolShape& shape);
 
 }  // namespace c3::gpu

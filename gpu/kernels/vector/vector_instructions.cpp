@@ -12,18 +12,29 @@ struct Arithmetic {
   double backward;
 };
 
-/// Operators that are not here take one. Measured: add, mul, relu, gelu, reduce, norms, softmax and adam. silu
-/// is exp, a sum and a division, of which the latter two are assumed; so are tanh and sgd. Norms backward are a
-/// kernel for their input and one for their parameters, which the counts were divided between by judgement.
+/// Operators that are not here take one. Measured: add, mul, relu, gelu, reduce, norms, softmax, adam, biases
+/// and concatenate (of images in NHWC; in NCHW it is a copy). silu is exp, a sum and a division, of which the
+/// latter two are assumed; so are tanh and sgd. Norms backward are a kernel for their input and one for their
+/// parameters, which the counts were divided between by judgement.
 constexpr std::array kArithmetic = {
-    Arithmetic{VectorOp::mul, 1, 2},         Arithmetic{VectorOp::div, 9, 18},
-    Arithmetic{VectorOp::div_scalar, 9, 9},  Arithmetic{VectorOp::relu, 5, 5},
-    Arithmetic{VectorOp::gelu, 26, 38},      Arithmetic{VectorOp::silu, 20, 24},
-    Arithmetic{VectorOp::tanh, 20, 3},       Arithmetic{VectorOp::exp, 9, 1},
-    Arithmetic{VectorOp::copy, 0, 0},        Arithmetic{VectorOp::softmax, 23, 4},
-    Arithmetic{VectorOp::layernorm, 26, 24}, Arithmetic{VectorOp::rmsnorm, 6.5, 16},
-    Arithmetic{VectorOp::reduce, 2.3, 0},    Arithmetic{VectorOp::sgd, 4, 4},
+    Arithmetic{VectorOp::mul, 1, 2},
+    Arithmetic{VectorOp::div, 9, 18},
+    Arithmetic{VectorOp::div_scalar, 9, 9},
+    Arithmetic{VectorOp::relu, 5, 5},
+    Arithmetic{VectorOp::gelu, 26, 38},
+    Arithmetic{VectorOp::silu, 20, 24},
+    Arithmetic{VectorOp::tanh, 20, 3},
+    Arithmetic{VectorOp::exp, 9, 1},
+    Arithmetic{VectorOp::copy, 0, 0},
+    Arithmetic{VectorOp::softmax, 23, 4},
+    Arithmetic{VectorOp::layernorm, 26, 24},
+    Arithmetic{VectorOp::rmsnorm, 6.5, 16},
+    Arithmetic{VectorOp::reduce, 2.3, 0},
+    Arithmetic{VectorOp::sgd, 4, 4},
     Arithmetic{VectorOp::adam, 43, 43},
+    Arithmetic{VectorOp::add_bias, 53, 3.3},
+    Arithmetic{VectorOp::add_bias_nchw, 67, 40},
+    Arithmetic{VectorOp::concatenate, 47.5, 0},
 };
 
 double arithmetic(VectorOp op, Pass pass) {

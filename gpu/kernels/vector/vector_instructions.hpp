@@ -8,8 +8,9 @@ namespace c3::inline gpu {
 
 /// Of one element of \p shape, which reads its input \p passes times: loads, stores, conversions and
 /// arithmetic. Measured by counters on an H100 and an H200
-/// (`studies/one_gpu/instructions.csv`), of kernels of PyTorch 2.9; those of other libraries and vendors are
-/// assumed to be as many. Wrong where a kernel handles two packed 16-bit numbers by one instruction.
+/// (`studies/one_gpu/instructions.csv`, `image_instructions.csv`), of kernels of PyTorch 2.9 and 2.11; those of
+/// other libraries and vendors are assumed to be as many. Wrong where a kernel handles two packed 16-bit
+/// numbers by one instruction.
 double instructions_of(const VectorShape& shape, const VectorCoefficients& coefficients, double passes = 1.0);
 
 /// Instructions that one CU of \p gpu issues in a second, counted by thread.

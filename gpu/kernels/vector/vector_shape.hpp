@@ -59,6 +59,10 @@ enum class VectorOp : std::uint8_t {
   quantize_nv_both,
   sgd,   ///< optimizer step with momentum, fp32 state
   adam,  ///< optimizer step, two fp32 moments
+  // kernels that work out by divisions where an element lies
+  add_bias,       ///< adds a bias to each column; backward sums a gradient over the rows
+  add_bias_nchw,  ///< the same of the channels of images in NCHW
+  concatenate,    ///< copies tensors side by side, column by column, into one of rows x cols
 };
 
 /// What shares a scale that an operator writes beside its tensor.
@@ -130,6 +134,9 @@ inline constexpr std::array kVectorOps = {
     VectorOpTraits{VectorOp::quantize_nv_both, "quantize_nv_both", 1, 0.5, 1, 0.5, 4, 0, {1, 16, 1, true}},
     VectorOpTraits{VectorOp::sgd, "sgd", 3, 2, 3, 2, 4, 0},
     VectorOpTraits{VectorOp::adam, "adam", 4, 3, 4, 3, 12, 0},
+    VectorOpTraits{VectorOp::add_bias, "add_bias", 1, 1, 1, 0, 1, 0},
+    VectorOpTraits{VectorOp::add_bias_nchw, "add_bias_nchw", 1, 1, 1, 0, 1, 0},
+    VectorOpTraits{VectorOp::concatenate, "concatenate", 1, 1, 1, 1, 0, 0},
 };
 
 const VectorOpTraits& traits(VectorOp op);

@@ -8,8 +8,10 @@ import sys
 from jobs import JOBS
 
 SHAPE = ["op", "dtype", "b", "m", "n", "k", "heads", "kv_heads", "seq", "head_dim", "causal", "pass", "rows", "cols", "layout", "scales"]
+IMAGES = ["op", "dtype", "layout", "b", "channels", "filters", "height", "width", "filter_h", "filter_w", "pad_h", "pad_w", "stride_h", "stride_w", "groups", "pass", "rows", "cols"]
 MODEL = ["kind", "hidden", "ffn", "heads", "kv_heads", "layers", "vocabulary", "sequence", "micro_batch", "micro_batches", "recompute"]
 ALL_SMS = 132
+BATCH = 64  # images, of image_counters.py
 
 
 def rows_of(path):
@@ -124,6 +126,27 @@ def steps(raw):
         yield row | model | dict(kv_heads=model["kv"], sequence=sequence, micro_batch=micro_batch, micro_batches=micro_batches, recompute=recompute)
 
 
+def layers(raw):
+    """Convolutions, pools, norms, and what else a layer of a network of images runs; in place it takes as long."""
+    norms = rows_of(raw / "batch_norms.csv")
+    for row in rows_of(raw / "convolutions.csv") + rows_of(raw / "pools.csv") + [row for row in norms if row["op"] == "batch_norm"]:
+        yield row | dict(group=f"{row['op']} {row['dtype']} {row['layout']} {row['pass']}")
+    for row in norms:
+        if row["op"] in ("relu", "add") and row["layout"] == "nchw":
+            shape = dict(rows=int(row["b"]) * int(row["channels"]), cols=int(row["height"]) * int(row["width"]))
+            yield {key: row[key] for key in ("op", "dtype", "pass", "ms")} | shape | dict(group=f"{row['op']} {row['dtype']}")
+
+
+ATTENTION_PARTS = {"dot_do_o": "rows_of_gradient_times_output", "convert": "round_query_gradient", "reduce": "sum_of_heads", "elementwise": "copy_of_gradient", "Memset": "clear"}
+
+
+def attention_parts(raw):
+    """The kernels of a backward pass; the one that nothing here names multiplies."""
+    for row in rows_of(raw / "attention_parts.csv"):
+        part = next((words for name, words in ATTENTION_PARTS.items() if name in row["kernel"]), "products")
+        yield row | dict(part=part)
+
+
 def as_measured(name):
     return lambda raw: rows_of(raw / name)
 
@@ -134,7 +157,7 @@ def counters(path):
     first = next((i for i, line in enumerate(lines) if line.startswith('"ID"')), len(lines))
     counted = {}
     for row in csv.DictReader(lines[first:]):
-        of = counted.setdefault(int(row["ID"]), {"kernel": row["Kernel Name"]})
+        of = counted.setdefault(int(row["ID"]), {"kernel": row["Kernel Name"], "block": row["Block Size"], "grid": row["Grid Size"]})
         of[row["Metric Name"]] = float(row["Metric Value"].replace(",", ""))
     return counted
 
@@ -150,7 +173,7 @@ def instructions(raw):
         nameless += not is_named
         sums.setdefault(name, []).append(of)
     for name, kernels in sums.items():
-        total = {key: sum(of[key] for of in kernels) for key in kernels[0] if key != "kernel"}
+        total = {key: sum(of[key] for of in kernels) for key, value in kernels[0].items() if isinstance(value, float)}
         longest = max(kernels, key=lambda of: of["gpu__time_duration.sum"])
         kernel, dtype = name.split()
         yield dict(kernel=kernel, dtype={"bfloat16": "bf16", "float32": "fp32"}[dtype], kernels=len(kernels), us=f"{total['gpu__time_duration.sum'] / 1e3:.5g}",
@@ -158,6 +181,23 @@ def instructions(raw):
                    read_B=f"{total['dram__bytes_read.sum'] / elements:.4g}", written_B=f"{total['dram__bytes_write.sum'] / elements:.4g}",
                    issue_share=f"{longest['smsp__issue_active.avg.pct_of_peak_sustained_elapsed'] / 100:.3f}",
                    occupancy=f"{longest['sm__warps_active.avg.pct_of_peak_sustained_active'] / 100:.3f}")
+
+
+def image_instructions(raw):
+    """Kernels of image_counters.py, by element of the input image; instructions are those of whole warps."""
+    for of in counters(raw / "image_ncu.csv").values():
+        name, kernel = of["kernel"].split("/", 1)
+        op, direction, dtype, layout, *sizes = name.split()
+        if layout not in ("nchw", "nhwc"):
+            continue  # attention's
+        row = dict(zip(("channels", "height", "filter_h", "stride_h", "pad_h"), sizes)) | {"op": op, "pass": direction, "dtype": dtype, "layout": layout, "b": BATCH}
+        elements = BATCH * int(row["channels"]) * int(row["height"]) ** 2
+        symbol = kernel.replace("<unnamed>::", "").removeprefix("void ").split("<")[0].split("(")[0].split("::")[-1]
+        yield row | dict(kernel=symbol, block=of["block"], grid=of["grid"], registers=f"{of['launch__registers_per_thread']:.0f}",
+                         us=f"{of['gpu__time_duration.sum'] / 1e3:.5g}", instructions=f"{32 * of['smsp__inst_executed.sum'] / elements:.5g}",
+                         issue_share=f"{of['smsp__issue_active.avg.pct_of_peak_sustained_elapsed'] / 100:.3f}",
+                         occupancy=f"{of['sm__warps_active.avg.pct_of_peak_sustained_active'] / 100:.3f}", read_B=f"{of['dram__bytes_read.sum'] / elements:.4g}",
+                         written_B=f"{of['dram__bytes_write.sum'] / elements:.4g}", l2_B=f"{of['lts__t_bytes.sum'] / elements:.4g}")
 
 
 def bytes_of(raw):
@@ -186,8 +226,16 @@ def main():
     write(tables / "levels.csv", ["kernel", *SHAPE, "burst_ms", "sustained_ms", "sm_mhz", "power_w"], levels, raws)
     write(tables / "instructions.csv", ["kernel", "dtype", "kernels", "us", "instructions", "transcendental", "read_B", "written_B", "issue_share", "occupancy"],
           instructions, raws)
+    image = ["op", "pass", "dtype", "layout", "b", "channels", "height", "filter_h", "stride_h", "pad_h"]
+    counted = ["kernel", "block", "grid", "registers", "us", "instructions", "issue_share", "occupancy", "read_B", "written_B", "l2_B"]
+    write(tables / "image_instructions.csv", [*image, *counted], image_instructions, raws)
     write(tables / "adding.csv", ["way", "m", "n", "k", "ms"], as_measured("adding.csv"), raws)
     write(tables / "boards.csv", ["board", "kernel", *SHAPE, "ms", "sm_mhz", "power_w", "temperature"], boards, raws)
+    write(tables / "layers.csv", ["group", *IMAGES, "ms"], layers, raws)
+    write(tables / "images.csv", ["network", "dtype", "layout", "batch", "ms", "graph_ms", "host_ms", "kernels", "busy_ms", "allocated_gb"], as_measured("images.csv"), raws)
+    experts = ["model", "tokens", "layers", "kernels", "busy_ms", "syncs", "host_forward_ms", "host_backward_ms", "all_forward_ms", "all_backward_ms"]
+    write(tables / "experts.csv", experts, as_measured("experts.csv"), raws)
+    write(tables / "attention_parts.csv", ["library", "dtype", "b", "heads", "kv_heads", "seq", "head_dim", "part", "us"], attention_parts, raws)
     write(tables / "steps.csv", ["job", "compiled", *MODEL, "parameters", "ms", "p5_ms", "p95_ms", "allocated_gb", "reserved_gb"], steps, raws)
 
 

@@ -3,6 +3,7 @@
 #include <numeric>
 #include <utility>
 
+#include "gpu/kernels/batch_norm/batch_norm_shape.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/kernels/pool/pool_shape.hpp"
 #include "gpu/kernels/vector/vector_shape.hpp"
@@ -41,11 +42,11 @@ void ImageLayers::keep(const FeatureMap& map, Bytes each) {
 // Its gradient is a sum over rows and images.
 void ImageLayers::bias(std::int64_t channels) {
   layers_.back().parameters += channels;
-  forward("bias", over(VectorOp::add_scalar, all(here_), batch_.dtype));
-  backward(
-      "bias",
-      VectorShape{
-          .chain = VectorOp::reduce, .rows = channels, .cols = all(here_) / channels, .dtype = batch_.dtype});
+  const VectorOp op = here_.size == Extent2{1, 1} || batch_.layout == ImageLayout::nhwc
+                          ? VectorOp::add_bias
+                          : VectorOp::add_bias_nchw;
+  forward("bias", over(op, all(here_), batch_.dtype));
+  backward("bias", over(op, all(here_), batch_.dtype, Pass::backward));
 }
 
 void ImageLayers::convolution(std::string name, const Filters& filters) {
@@ -77,16 +78,15 @@ void ImageLayers::convolution(std::string name, const Filters& filters) {
 void ImageLayers::batch_norm(std::string name) {
   ImageLayer& layer = begin(std::move(name));
   layer.parameters = 2 * here_.channels;
-  const auto sums = [&](std::int64_t tensors) {
-    return VectorShape{.chain = VectorOp::reduce,
-                       .rows = here_.channels,
-                       .cols = tensors * all(here_) / here_.channels,
-                       .dtype = batch_.dtype};
-  };
-  if (batch_.trains()) forward("statistics", sums(1));
-  forward("normalise", over(VectorOp::mul_scalar, all(here_), batch_.dtype));
-  backward("sums", sums(2));
-  backward("gradient", over(VectorOp::mul, all(here_), batch_.dtype));
+  BatchNormShape shape{.batch = batch_.images,
+                       .channels = here_.channels,
+                       .image = here_.size,
+                       .dtype = batch_.dtype,
+                       .layout = batch_.layout};
+  batch_.trains() ? forward("forward", shape)
+                  : forward("normalise", over(VectorOp::mul_scalar, all(here_), batch_.dtype));
+  shape.pass = Pass::backward;
+  backward("backward", shape);
   keep(here_, element_size(batch_.dtype));
   layers_.back().output = here_;
 }
@@ -104,6 +104,7 @@ void ImageLayers::pool(std::string name, PoolShape shape) {
   shape.channels = here_.channels;
   shape.image = here_.size;
   shape.dtype = batch_.dtype;
+  shape.layout = batch_.layout;
   forward("forward", shape);
   shape.pass = Pass::backward;
   backward("backward", shape);
@@ -149,7 +150,8 @@ void ImageLayers::concatenate(std::string name, const std::vector<FeatureMap>& b
   here_ = {0, branches.front().size};
   for (const FeatureMap& branch : branches)
     here_.channels += branch.channels;
-  forward("forward", over(VectorOp::copy, all(here_), batch_.dtype));
+  const VectorOp op = batch_.layout == ImageLayout::nhwc ? VectorOp::concatenate : VectorOp::copy;
+  forward("forward", over(op, all(here_), batch_.dtype));
   for (std::size_t i = 1; i < branches.size(); ++i)
     backward("gradients", over(VectorOp::add, all(from), batch_.dtype));
   keep(here_, element_size(batch_.dtype));

@@ -69,9 +69,8 @@ struct Filters {
 };
 
 /// Writes layers as PyTorch's eager modules launch them: one after another, nothing fused, functions of a
-/// tensor in place where torchvision's models have them so. Norms go through their input twice forward, and
-/// through input and gradient twice backward. Wrong when: a compiler fuses layers; branches run on streams of
-/// their own.
+/// tensor in place where torchvision's models have them so. Wrong when: a compiler fuses layers; branches run
+/// on streams of their own.
 class ImageLayers {
  public:
   ImageLayers(const ImageBatch& batch, const FeatureMap& input) : batch_(batch), here_(input) {}
