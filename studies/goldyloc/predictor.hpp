@@ -23,7 +23,8 @@ struct DegreeSample {
 };
 
 /// Multinomial logistic regression of the degree. The weights minimise the expected log time of a draw from its
-/// probabilities, with a quadratic penalty, by gradient descent from 0: nothing is random.
+/// probabilities, with a quadratic penalty, by accelerated gradient descent from 0 (Nesterov 1983, with
+/// momentum k / (k + 3)): nothing is random.
 class DegreePredictor {
  public:
   explicit DegreePredictor(std::span<const DegreeSample> samples);

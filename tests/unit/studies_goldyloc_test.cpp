@@ -101,5 +101,18 @@ TEST_CASE("a predictor learns which side of a line a product is on") {
   CHECK(predictor.pick({-5.0, 1.0}, std::vector<int>{1, 2}) == 2);  // as many as are ready
 }
 
+// Two features differ by a tenth of their spread, and only that difference decides; all else favours 2.
+TEST_CASE("a predictor has converged where features are nearly alike") {
+  std::vector<DegreeSample> samples;
+  for (int i = -10; i <= 10; ++i)
+    for (const double beside : {-0.5, 0.5})
+      samples.push_back({.features = {static_cast<double>(i), i + beside},
+                         .degrees = {1, 2},
+                         .times = {1.0, beside < 0.0 ? 0.7 : 1.3}});
+  const DegreePredictor predictor(samples);
+  for (const DegreeSample& sample : samples)
+    CHECK(predictor.pick(sample.features, sample.degrees) == (sample.times[1] < 1.0 ? 2 : 1));
+}
+
 }  // namespace
 }  // namespace c3
