@@ -93,6 +93,22 @@ TEST_CASE("threads take their elements in turn, then add sums up") {
   CHECK(least(norm_of(Pass::forward, DType::fp16, ImageLayout::nhwc)) == near(12 * 31.8 * 10 * 1e-3 + 3));
 }
 
+TEST_CASE("in NHWC what 8 CUs keep is loaded before the rest is done, else both go on together") {
+  // Registers of 512 KiB and shared memory of 64 KiB of each CU: 4.5 MiB, 144 channels of 32 KiB.
+  BatchNormShape shape = norm_of(Pass::forward, DType::fp16, ImageLayout::nhwc);
+  const auto overlap = [&](std::int64_t channels) {
+    shape.channels = channels;
+    return described_norm(shape).overlap;
+  };
+  CHECK(overlap(144) == 1);
+  CHECK(overlap(145) == 4);
+  shape.pass = Pass::backward;  // input and gradient
+  CHECK(overlap(72) == 1);
+  CHECK(overlap(73) == 4);
+  shape.layout = ImageLayout::nchw;
+  CHECK(overlap(72) == 4);
+}
+
 TEST_CASE("of fewer channels than CUs, half as many take as long in NCHW, and less in NHWC") {
   const GpuSpec gpu = with_fast_memory(norm_gpu());
   const auto time = [&](BatchNormShape shape, std::int64_t channels) {
