@@ -66,6 +66,12 @@ class FixedTraffic final : public TrafficModel {
   Traffic traffic_;
 };
 
+inline KernelLaunch on_stream(int stream) {
+  KernelLaunch launch;
+  launch.stream = stream;
+  return launch;
+}
+
 /// Work groups that fill a CU of round_gpu() each and compute for \p time. Every byte loaded, \p loads in all,
 /// comes from HBM.
 inline KernelDescription plain_kernel(std::string name, std::int64_t work_groups, Seconds time,
