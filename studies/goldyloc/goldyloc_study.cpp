@@ -179,11 +179,13 @@ StudySection speeds(const Outcomes& outcomes, const PublishedFigures& published)
 }
 
 StudySection promises(const Outcomes& outcomes, const PublishedFigures& published) {
-  StudySection section{.heading = "What the choice keeps, on sets that its predictor has not seen",
-                       .lines = {},
-                       .notes = {},
-                       .value = "here",
-                       .decimals = 2};
+  StudySection section{
+      .heading = "What the choice keeps, on sets that its predictor has not seen",
+      .lines = {},
+      .notes = {"The predictor's grid was widened, and its descent made to converge, after experts "
+                "had kept 89.2 %."},
+      .value = "here",
+      .decimals = 2};
   for (const std::string& set : sets_of(outcomes)) {
     const Outcomes of = of_set(outcomes, set);
     const double goldyloc = speed(of, &Outcome::sequential, &Outcome::goldyloc);

@@ -75,7 +75,7 @@ class OneGpuStudy(unittest.TestCase):
             self.assertIn(words, self.picture)
 
     def test_half_precision_convolutions_of_both_gpus_are_within_twenty_per_cent(self):
-        """222 layers of three networks in NHWC on each: nothing was set from a convolution of an NVIDIA GPU."""
+        """Three passes of 75 layers of three networks in NHWC, on each."""
         sizes = {"forward": 75, "data": 72, "weight": 75}
         for gpu in ("h100-sxm", "h200-sxm"):
             for part, rows in sizes.items():

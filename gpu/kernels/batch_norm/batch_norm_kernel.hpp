@@ -16,9 +16,9 @@ namespace c3::inline gpu {
 /// they keep what their registers and shared memory hold, and load the rest again.
 ///
 /// Time is that of the slower of issuing instructions and moving bytes, the norm of both with exponent 4, as of
-/// other kernels with phases, or their sum where all that NHWC reads is kept: it is loaded, then the rest is
-/// done. A work group takes at least its threads' elements in turn, each the longer of its
-/// instructions at `wave_interval` and, backward where it loads twice, of two loads from HBM
+/// other kernels with phases; in NHWC their sum for what is kept, which is loaded before the rest is done. A
+/// work group takes at least its threads' elements in turn, each the longer of its instructions at
+/// `wave_interval` and, backward where it loads twice, of two loads from HBM
 /// (`first_load_cycles`) that are not issued ahead; then its sums, `block_us`.
 ///
 /// Source: kernels, grids, registers and instructions of cuDNN 9.19 on an H200, 16 shapes of 64 images
