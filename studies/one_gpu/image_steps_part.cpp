@@ -69,10 +69,12 @@ StudySection ImageStepsPart::section(const PublishedFigures& published) const {
     double absolute = 0.0, all = 0.0, of_memory = 0.0;
     std::size_t rows = 0;
   };
-  StudySection section{.heading = "Training steps of networks of images: error of the time",
-                       .lines = {},
-                       .notes = {"Replayed from graphs, so that no host is late. Nothing was set from a step."},
-                       .value = "error [%]"};
+  StudySection section{
+      .heading = "Training steps of networks of images: error of the time",
+      .lines = {},
+      .notes = {"Replayed from graphs, so that no host is late. No number was set from a step; how "
+                "batch norms overlap was changed with these in view."},
+      .value = "error [%]"};
   std::map<std::pair<std::string, std::string>, Errors> groups;
   for (const Row& row : rows_) {
     const double error = kToPercent * (row.here / row.measured - 1.0);
