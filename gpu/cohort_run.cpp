@@ -186,8 +186,10 @@ BoundLaw CohortRun::law_alone(const Cohort& cohort, Seconds computing) const {
                    .steps = kernel_.least_time.value * slower(cohort)};
   law.least = memory.least_loading_time(launch_.stream, cohort.loads, cohort.in_flight).value;
   if (std::isinf(kernel_.overlap) && kernel_.hbm_share == 1.0) return law;
-  // Work groups that load and store by turns wait for their stores, too.
-  const Bytes stored = kernel_.overlap > 1.0 ? Bytes{0} : kernel_.output * cohort.stores_to_hbm;
+  // Work groups that load, compute and store by turns, most of their time at least, wait for their stores, too.
+  constexpr double kMostlyByTurns = 2.0;
+  const bool by_turns = kernel_.overlap < kMostlyByTurns;
+  const Bytes stored = by_turns ? kernel_.output * cohort.stores_to_hbm : Bytes{0};
   const auto resident = static_cast<double>(resident_);
   const double rate = memory.alone_rate(cohort.loads * resident, stored * resident) * kernel_.hbm_share;
   law.beside = 1.0 / rate;
