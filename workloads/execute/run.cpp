@@ -12,6 +12,7 @@
 #include "collectives/rank_conditions.hpp"
 #include "engine/errors.hpp"
 #include "engine/random.hpp"
+#include "workloads/execute/board_powers.hpp"
 #include "workloads/execute/collective_choice.hpp"
 #include "workloads/execute/collective_records.hpp"
 #include "workloads/execute/enqueue_order.hpp"
