@@ -10,6 +10,8 @@ import subprocess
 import tempfile
 import typing
 
+from experiments.generate import in_toml
+
 COMMAND = os.environ["C3SIM"]
 INFEASIBLE = 4  # exit code: the GPU has no such data type, or too little memory
 SECONDS = 120
@@ -96,7 +98,7 @@ def run_file(experiment, settings, path):
             return Outcome(experiment, is_infeasible=True)
         return Outcome(experiment, problem=f"exit code {done.returncode}: {done.stderr}")
     series = rows["serial"]["time_us"]
-    starts = START_US * sum(operation.startswith("{ wait") for stream in experiment.streams for operation in stream)
+    starts = START_US * sum("wait" in operation for stream in experiment.streams for operation in stream)
     beyond = {name: (row["time_us"] / series - 1.0, None) for name, row in rows.items() if name != "serial"}
     if any(excess > UNEXPLAINED for excess, _ in beyond.values()):
         split, _ = strategies_of(path, "measure.loss_split=true")
@@ -113,15 +115,15 @@ def run_file(experiment, settings, path):
 
 
 def describe(experiment):
-    return f"number {experiment.number} on {experiment.system}: {' | '.join(', '.join(one) for one in experiment.streams)}"
+    return f"number {experiment.number} on {experiment.system}: {' | '.join(map(in_toml, experiment.streams))}"
 
 
 def waves_of(experiment, gpu, *settings):
     """Waves of each kernel of an experiment when it has the GPU to itself."""
     columns = ["op", "dtype", "m", "n", "k", "rows", "cols", "heads", "seq", "head_dim", "causal"]
-    shapes = [dict(re.findall(r'(\w+) = "?([\w.+]+)"?', operation), **({"op": "gemm"} if "gemm" in operation else {}))
+    shapes = [operation.get("kernel") or {"op": "gemm", **operation["gemm"]}
               for stream in experiment.streams for operation in stream if "gemm" in operation or "kernel" in operation]
-    rows = [columns] + [[shape.get(column, "") for column in columns] for shape in shapes]
+    rows = [columns] + [[str(shape.get(column, "")).lower() for column in columns] for shape in shapes]
     with tempfile.TemporaryDirectory(prefix="c3sim attack ") as folder:
         shapes_file, times_file = os.path.join(folder, "shapes.csv"), os.path.join(folder, "times.csv")
         with open(shapes_file, "w", encoding="utf-8", newline="") as file:
