@@ -123,6 +123,20 @@ TEST_CASE("streams of a serial strategy run one after another, in its order") {
   CHECK(run.time.value == near(kLaunch + kGather + kGap + gemm));
 }
 
+TEST_CASE("a stream that does nothing leaves the time of a serial strategy as it is, wherever it stands") {
+  WrittenExperiment experiment = pair();
+  experiment.streams.push_back({"idle", {}});
+  Strategy serial = in_order();
+  serial.serial = true;
+  const std::vector<std::string> orders[] = {
+      {"idle", "compute", "fsdp"}, {"compute", "idle", "fsdp"}, {"compute", "fsdp", "idle"}};
+  for (const std::vector<std::string>& order : orders) {
+    serial.order = order;
+    CHECK(run_once(experiment, serial, {}).time.value ==
+          near(kLaunch + 2 * wave_seconds() + kStores + kGap + kGather));
+  }
+}
+
 TEST_CASE("operations of a stream follow one another after the dependent gap") {
   WrittenExperiment experiment = pair();
   experiment.streams = {{"compute", {{"first", gemm_of_tiles(8, 38)}, {"second", gemm_of_tiles(8, 38)}}}};

@@ -33,7 +33,7 @@ StreamProgram::StreamProgram(Cluster& cluster, const StreamContext& context, Eve
 Task StreamProgram::run(Event* first) {
   if (first != nullptr) {
     co_await *first;
-    is_first_ = false;
+    is_first_ = simulation_.now() <= launch_;  // streams that did nothing leave the GPU as idle as it was
   }
   // A rank that begins late is not busy until then.
   if (simulation_.now() < late_) co_await simulation_.sleep(late_ - simulation_.now());
