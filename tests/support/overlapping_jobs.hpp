@@ -33,7 +33,7 @@ inline std::filesystem::path shipped_experiment(const std::string& stem) {
   throw std::runtime_error("no experiment " + stem);
 }
 
-/// \p product beside \p collective, \p first of which is enqueued first.
+/// \p product on one stream, \p collective on another.
 inline Job pair_job(std::string name, const std::string& system, const std::string& product,
                     const std::string& collective, const std::string& strategies) {
   return {.name = std::move(name),
@@ -57,30 +57,39 @@ inline Job step_job(std::string name, const std::string& system, const std::stri
       .sets = {"+gpu.speed_spread=0", "+host.stall=\"0 s\""}};
 }
 
-/// Products and all-reduces of two ranks, each of which waits for the one before the last.
+/// Products and all-reduces of two ranks; before each but the first, they wait for the all-reduce before the
+/// last.
 inline OperatorList recorded_step() {
-  OperatorList list;
-  for (int rank = 0; rank < 2; ++rank) {
-    RankOperators its{.rank = rank, .operators = {}};
-    for (std::int64_t i = 0; i < 4; ++i) {
-      its.operators.push_back({.work = WorkClass::gemm,
-                               .thread = 1,
-                               .name = "aten::mm",
-                               .dims = "[[4096, 4096], [4096, 4096]]",
-                               .types = R"(["c10::BFloat16", "c10::BFloat16"])",
-                               .concrete = R"(["", ""])"});
-      ListedCollective sum{.kind = "all_reduce", .dtype = "c10::BFloat16", .group = "0", .splits = ""};
-      sum.bytes = std::int64_t{32} << 20;
-      sum.group_size = 2;
-      sum.sequence = i + 1;
-      its.operators.push_back({.work = WorkClass::collective, .thread = 1, .name = "sum", .collective = sum});
-      if (i == 0) continue;
-      sum.is_wait = true;
-      sum.sequence = i;
-      its.operators.push_back({.work = WorkClass::collective, .thread = 1, .name = "wait", .collective = sum});
-    }
-    list.ranks.push_back(std::move(its));
+  RankOperators rank;
+  for (std::int64_t i = 1; i <= 4; ++i) {
+    ListedOperator product;
+    product.work = WorkClass::gemm;
+    product.thread = 1;
+    product.name = "aten::mm";
+    product.dims = "[[4096, 4096], [4096, 4096]]";
+    product.types = R"(["c10::BFloat16", "c10::BFloat16"])";
+    product.concrete = R"(["", ""])";
+    ListedCollective call;
+    call.kind = "all_reduce";
+    call.dtype = "c10::BFloat16";
+    call.group = "0";
+    call.bytes = std::int64_t{32} << 20;
+    call.group_size = 2;
+    call.sequence = i;
+    ListedOperator sum;
+    sum.work = WorkClass::collective;
+    sum.thread = 1;
+    sum.name = "record_param_comms";
+    sum.collective = call;
+    rank.operators.insert(rank.operators.end(), {product, sum});
+    if (i == 1) continue;
+    sum.collective->is_wait = true;
+    sum.collective->sequence = i - 1;
+    rank.operators.push_back(sum);
   }
+  OperatorList list;
+  for (rank.rank = 0; rank.rank < 2; ++rank.rank)
+    list.ranks.push_back(rank);
   return list;
 }
 

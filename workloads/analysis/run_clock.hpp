@@ -9,10 +9,8 @@
 namespace c3::inline workloads {
 
 struct RunClock {
-  double speed = 1.0;  ///< of the core clock, of boost, mean over the run; of the GPU that was slowed most
-  Watts mean;          ///< that its board draws over the run
-  Watts highest;  ///< the most that it draws over the governor's averaging, or over the run where that is more:
-                  ///< a run that is short beside the averaging hardly moves the average from where it began
+  double speed = 1.0;   ///< of the core clock, of boost, mean over the run; of the GPU that was slowed most
+  Watts mean, highest;  ///< that its board draws: over the run, and the most over it or its governor's mean
   std::optional<Joules> energy = std::nullopt;  ///< of all boards in the run; absent in older result files
 
   bool operator==(const RunClock&) const = default;

@@ -67,10 +67,8 @@ struct StrategyResult {
   std::optional<TimeSpread> spread;  ///< over the same runs; absent for a single one
   Seconds lower_bound;
   std::optional<double> speedup;  ///< serial median / time; absent without a serial strategy and sides alone
-  /// (kernel + collective) / max of the two, both alone under default settings; see streams. Where power sets
-  /// the clock, the two are added up on boards that the serial strategy heats, whose time speedups are over.
-  /// Absent, as the two, without Measure::alone.
-  std::optional<double> ideal_speedup;
+  std::optional<double> ideal_speedup;  ///< (kernel + collective) / max, both alone by default, see streams.
+                                        ///< The sum is on boards that serial heats. Absent without Measure::alone
   std::optional<double>
       share_of_ideal;               ///< (S-1)/(S_ideal-1); absent when S_ideal is 1, or see sides_may_overlap
   std::optional<SideTimes> kernel;  ///< absent when the experiment has no compute kernel
