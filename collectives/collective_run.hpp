@@ -40,10 +40,10 @@ class CollectiveRun {
   int width() const { return width_; }  ///< channels (cu) or engines (dma) of one rank
   /// What a user should know of how it ran; empty: nothing.
   virtual std::string note() const { return {}; }
-  /// How its channels came to CUs; all 0 where it has none.
-  virtual ChannelSlots slots() const { return {}; }
   /// When \p rank's first bytes moved, where that may be before it joins.
   virtual std::optional<Seconds> began(int /*rank*/) const { return std::nullopt; }
+  /// How its channels came to CUs; all 0 where it has none.
+  virtual ChannelSlots slots() const { return {}; }
 
  protected:
   CollectiveRun(Cluster& cluster, CollectivePlan plan);
