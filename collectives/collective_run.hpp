@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "collectives/channel_slots.hpp"
 #include "collectives/cluster.hpp"
 #include "collectives/plan.hpp"
 #include "collectives/schedule.hpp"
@@ -41,6 +42,8 @@ class CollectiveRun {
   virtual std::string note() const { return {}; }
   /// When \p rank's first bytes moved, where that may be before it joins.
   virtual std::optional<Seconds> began(int /*rank*/) const { return std::nullopt; }
+  /// How its channels came to CUs; all 0 where it has none.
+  virtual ChannelSlots slots() const { return {}; }
 
  protected:
   CollectiveRun(Cluster& cluster, CollectivePlan plan);

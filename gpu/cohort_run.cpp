@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "gpu/kernel_clock.hpp"
 #include "gpu/kernel_time.hpp"
 
 namespace c3::inline gpu {
@@ -34,7 +35,10 @@ CohortRun::CohortRun(Gpu& gpu, const KernelDescription& kernel, const KernelLaun
       done_(simulation_, "work groups of " + kernel.name) {}
 
 void CohortRun::on_placed(int xcd, std::span<const int> cus) {
-  if (placed_ == 0) began_ = simulation_.now();
+  if (placed_ == 0) {
+    began_ = simulation_.now();
+    enter_clock(gpu_, kernel_, launch_);
+  }
   resident_ += std::ssize(cus);
   most_resident_ = std::max(most_resident_, resident_);
   if (kernel_.needs.computes) {

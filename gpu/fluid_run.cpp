@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "gpu/kernel_clock.hpp"
 #include "gpu/kernel_time.hpp"
 #include "gpu/waves.hpp"
 
@@ -36,6 +37,7 @@ void FluidRun::on_placed(int xcd, std::span<const int> cus) {
   if (!started_) {
     started_ = true;
     began_ = simulation_.now();
+    enter_clock(gpu_, kernel_, launch_);
     simulation_.spawn(kernel_.name, run());
   }
 }

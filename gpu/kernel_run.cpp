@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <memory>
 
-#include "gpu/clock/governor.hpp"
 #include "gpu/cohort_run.hpp"
 #include "gpu/fluid_run.hpp"
+#include "gpu/kernel_clock.hpp"
 #include "gpu/kernel_times.hpp"
 
 namespace c3::inline gpu {
@@ -91,6 +91,7 @@ Task run_phases(Gpu& gpu, const std::vector<KernelPhase>& phases, const KernelLa
     const ActivityId part = begin_part(gpu, phase.name, launch, call);
     const KernelDescription kernel = kernel_of(phase, gpu.spec(), launch.range);
     co_await run_as_flow(gpu, kernel, of_phase, part, phase.time);
+    leave_clock(gpu, kernel, of_phase);
     gpu.simulation().end_activity(part);
   }
 }
@@ -109,15 +110,12 @@ Task run_kernel(Gpu& gpu, KernelDescription kernel, KernelLaunch launch) {
   if (launch.activity != nullptr) *launch.activity = activity;
   if (launch.sink != nullptr) kernel.persistent = {};  // who tracks its tiles needs them one by one
   co_await simulation.sleep(launch.delay);
-  CoreClock& clock = gpu.clock(launch.stream);
-  const Watts power = power_on(gpu.spec(), kernel.power, launch.range.size() * gpu.spec().compute.xcds);
-  clock.enter(kernel.clock, power);
   gpu.work().begin(kernel.name);
   CallPlaces places(gpu, launch);
   co_await run_phases(gpu, kernel.before, launch, activity, places);
   places.begin_part();
   std::optional<Seconds> known;
-  if (launch.times != nullptr) known = launch.times->known(clock.speed_of_arithmetic());
+  if (launch.times != nullptr) known = launch.times->known(gpu.clock(launch.stream).speed_of_arithmetic());
   if (launch.grain == KernelGrain::fluid || known) {
     const bool has_phases = !kernel.before.empty() || !kernel.after.empty();
     const ActivityId part = has_phases ? begin_part(gpu, kernel.name, launch, activity) : activity;
@@ -129,7 +127,7 @@ Task run_kernel(Gpu& gpu, KernelDescription kernel, KernelLaunch launch) {
   co_await run_phases(gpu, kernel.after, launch, activity, places);
   if (kernel.overhead.value > 0.0) co_await simulation.sleep(kernel.overhead);
   gpu.work().end(kernel.name);
-  clock.leave(kernel.clock, power);
+  leave_clock(gpu, kernel, launch);
   simulation.end_activity(activity);
 }
 

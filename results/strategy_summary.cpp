@@ -15,7 +15,8 @@ void write_streams(const H5Id& strategy, const std::vector<StreamTimes>& streams
   if (streams.empty()) return;
   const auto group = h5_create_group(strategy, "streams");
   Column<std::int32_t> stream(group, {"stream", "1", "the stream", kStreams});
-  Column<std::int64_t> alone(group, {"alone", "ps", "time of the stream with nothing beside it"});
+  Column<std::int64_t> alone(group,
+                             {"alone", "ps", "time of the stream by itself, under this strategy's settings"});
   Column<std::int64_t> together(group,
                                 {"together", "ps", "release to completion of the stream in this strategy"});
   for (std::size_t i = 0; i < streams.size(); ++i) {

@@ -216,7 +216,7 @@ StudyCells stream_cells(const StudyResult& study) {
   StudyCells cells{
       .header = {"stream"},
       .rows = {},
-      .notes = fmt::format("times in {}: alone > together; alone they are the parts of ideal\n", unit.name)};
+      .notes = fmt::format("times in {}: alone, under the strategy's settings > together\n", unit.name)};
   for (const auto& s : study.strategies) {
     if (s.streams.empty()) continue;
     if (cells.rows.empty()) {

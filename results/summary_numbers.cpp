@@ -25,7 +25,8 @@ SummaryNumber ratio_of(std::string name, std::string long_name, double ratio) {
 void append(Numbers& numbers, Numbers more) { std::ranges::move(more, std::back_inserter(numbers)); }
 
 Numbers side_numbers(const std::string& side, const SideTimes& times) {
-  return {time_of(side + "_alone", fmt::format("time of the {} isolated on the whole GPU", side), times.alone),
+  return {time_of(side + "_alone",
+                  fmt::format("time of the {} by itself, under this strategy's settings", side), times.alone),
           time_of(side + "_together", fmt::format("release to completion of the {} in this strategy", side),
                   times.together)};
 }
@@ -45,7 +46,7 @@ Numbers clock_numbers(const std::string& prefix, std::string_view of, const RunC
       ratio_of(prefix + "clock_speed", fmt::format("mean core clock of {} over boost", of), clock.speed),
       {prefix + "power", "W", fmt::format("mean power of the board in {}, derived", of), clock.mean.value},
       {prefix + "highest_power", "W",
-       fmt::format("the same at its highest, over the governor's averaging, of {}", of), clock.highest.value}};
+       fmt::format("the most over the governor's averaging or over all of {}", of), clock.highest.value}};
   if (clock.energy)
     numbers.push_back(
         {prefix + "energy", "J", fmt::format("energy of all boards in {}, derived", of), clock.energy->value});

@@ -25,16 +25,17 @@ constexpr std::array kDefinitions{
         "rate, latencies. Kernels and collectives in turn for a serial strategy, at once for the others."},
     Definition{
         "alone",
-        "The median of isolated runs: kernels, or collectives with the default backend, on the whole GPU "
-        "with nothing beside them."},
+        "The median of isolated runs: kernels, or collectives, with nothing beside them, under the backends, "
+        "channels and partition of the strategy."},
     Definition{"together", "From release to completion in this strategy. Waiting is part of it."},
     Definition{"speedup", "Time of the serial strategy over time."},
     Definition{
         "ideal",
-        "Kernels alone plus collectives alone, over the longer of the two: the speedup of a perfect overlap."},
+        "Kernels alone plus collectives alone, over the longer of the two, on the whole GPU with the default "
+        "backend: the speedup of a perfect overlap."},
     Definition{"share",
                "(speedup - 1) / (ideal - 1). Above 100% when a backend is faster than the default one that "
-               "defines alone."},
+               "defines ideal."},
     Definition{"CUs",
                "Compute units; SMs (streaming multiprocessors) on NVIDIA GPUs. In the table of times: how many "
                "CUs the "

@@ -20,6 +20,24 @@ seeds = 1
 loss_split = false
 """
 
+PAIR = """
+schema = 1
+system = "h100-sxm-8"
+[[stream]]
+name = "compute"
+run = [{ gemm = { m = 8192, n = 8192, k = 8192, dtype = "fp16" } }]
+[[stream]]
+name = "fsdp"
+run = [{ all_gather = "512 MiB" }]
+[strategy.serial]
+serial = true
+[strategy.engines]
+fsdp.backend = "dma"
+[measure]
+seeds = 1
+loss_split = false
+"""
+
 
 class Power(ScratchTest):
     def run_on(self, system, *arguments):
@@ -59,6 +77,30 @@ class Power(ScratchTest):
         burst = self.energy_of_file()
         self.assertLess(burst[0], 0.95 * sustained[0])
         self.assertGreater(burst[1] / burst[0], 1.1 * sustained[1] / sustained[0])
+
+    def test_the_highest_power_of_a_run_is_never_below_its_mean(self):
+        for size in ("256", "2048", "8192"):
+            for state in ("sustained", "burst"):
+                done = self.run_on("h100-sxm-8", "--json", "--set", f"gpu.clock_state={state}",
+                                   "--set", f"stream.0.run.0.gemm.k={size}")
+                for clock in ("clock", "kernel_alone_clock"):
+                    with self.subTest(size=size, state=state, clock=clock):
+                        power = json.loads(done.stdout)["strategies"][0][clock]
+                        self.assertGreaterEqual(power["highest_power_w"], power["power_w"])
+
+    def test_ideal_adds_up_sides_on_boards_as_hot_as_the_serial_strategy_keeps_them(self):
+        (self.folder / "pair.toml").write_text(PAIR)
+        done = c3sim("-q", "run", "pair.toml", "-o", "pair.h5", "--json", folder=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        serial, engines = json.loads(done.stdout)["strategies"]
+        alone = [serial[side]["alone_us"] for side in ("kernel", "collective")]
+        self.assertLess(serial["time_us"], 0.97 * sum(alone))  # a product in turns with others is less hot
+        self.assertAlmostEqual(serial["ideal_speedup"] * max(alone) / serial["time_us"], 1, delta=3e-3)
+        # Engines hide the whole all-gather, up to what it costs the product.
+        hidden = (serial["time_us"] - engines["time_us"]) / (serial["time_us"] - max(alone))
+        self.assertGreater(hidden, 0.9)
+        share = hidden * max(alone) / engines["time_us"]
+        self.assertAlmostEqual(engines["share_of_ideal"], share, delta=0.01)
 
     def level_on(self, system, *arguments):
         """What table, JSON and file say of the level of large products."""

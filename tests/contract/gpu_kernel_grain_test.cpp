@@ -183,3 +183,23 @@ TEST_CASE("two kernels together take the same time at all grains") {
     CHECK(time_together(first, second, KernelGrain::fluid) == near(exact, 0.05));
   }
 }
+
+// 2,432 groups are eight on each of 304 CUs, all wavefronts that fit, and end at one instant. The GEMM, whose
+// clock is lower, waits for them.
+TEST_CASE("a kernel that waits for slots leaves the clock to those that run, at all grains") {
+  for (const KernelGrain grain : {KernelGrain::work_group, KernelGrain::cohort, KernelGrain::fluid}) {
+    const auto end_of_rows = [grain](bool is_followed) {
+      GpuSpec gpu = gpu_of({});
+      gpu.dispatch.work_group_spread = 0.0;
+      GpuBench bench(gpu, nullptr, {{"a", "b"}, {}, 0});
+      KernelLaunch launch;
+      launch.grain = grain;
+      const auto& ran = bench.launch(0.0_s, rows(8 * 304), launch);
+      launch.stream = launch.order = 1;
+      if (is_followed) bench.launch(0.0_s, describe_gemm("gemm", {4096, 8192, 4096}, bench.spec), launch);
+      bench.run();
+      return ran.end;
+    };
+    CHECK(end_of_rows(true) == near(end_of_rows(false), 1e-12));
+  }
+}

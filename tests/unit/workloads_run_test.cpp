@@ -4,6 +4,7 @@
 #include "workloads/execute/run.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -70,6 +71,26 @@ TEST_CASE("a GEMM enqueued first keeps the all-gather out until a wave leaves ro
     CHECK(first_start(recording, ActivityKind::channel) == near(kLaunch + full_waves * wave_seconds()));
     CHECK(first_start(recording, ActivityKind::cohort) == near(kLaunch));
   }
+}
+
+TEST_CASE("a note says for how much of their time channels waited for slots, and how many then share a CU") {
+  // 576 tiles are 72 an XCD: after a full wave 34 leave 4 CUs for 7 channels. Six of them are two on a CU,
+  // where each has half of 12 GB/s, three quarters of the 8 GB/s of a channel alone.
+  RunResult run = run_once(pair(gemm_of_tiles(24, 24)), in_order({"compute", "fsdp"}), {});
+  const double waited = wave_seconds() / (run.collectives.end.value - kLaunch);
+  REQUIRE(run.notes.size() == 1);
+  CHECK(
+      run.notes.front() ==
+      fmt::format(
+          "channels waited for free slots {:.1f}% of the time from launch to end; 86% of them were placed two "
+          "or more on one compute unit, as few were free, and there have 75% of the rate of a channel that "
+          "has one to itself",
+          100.0 * waited));
+  // 19 tiles leave a CU for each.
+  run = run_once(pair(gemm_of_tiles(24, 19)), in_order({"compute", "fsdp"}), {});
+  REQUIRE(run.notes.size() == 1);
+  CHECK_FALSE(contains(run.notes.front(), "compute unit"));
+  CHECK(run_once(pair(), in_order({"fsdp", "compute"}), {}).notes.empty());
 }
 
 TEST_CASE("an all-gather enqueued first, or of higher priority, starts at once") {

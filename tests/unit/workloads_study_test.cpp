@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <stdexcept>
 #include <string>
@@ -112,6 +113,35 @@ TEST_CASE("speedup is over serial, ideal is both sides alone over the longer, sh
   CHECK(concurrent.kernel->alone.value == tg);
   CHECK(concurrent.collective->alone.value == tc);
   CHECK(concurrent.collective->together > concurrent.collective->alone);
+}
+
+TEST_CASE("alone is under a strategy's own channels, backend and partition, ideal under none of them") {
+  WrittenExperiment experiment = drawn_pair(3);
+  Strategy& concurrent = experiment.strategies[1];
+  const StrategyResult by_default = study(experiment).strategies[1];
+  concurrent.streams["fsdp"].priority = 1;  // beside nobody it means nothing
+  CHECK(study(experiment).strategies[1].collective->alone == by_default.collective->alone);
+  const auto with_few = [](StreamPolicy& its) { its.method.channels.most = 8; };
+  const auto on_engines = [](StreamPolicy& its) { its.backend = Backend::dma; };
+  const auto on_8_cus = [](StreamPolicy& its) { its.cus = {8, 8}; };
+  for (const std::function<void(StreamPolicy&)>& change :
+       std::vector<std::function<void(StreamPolicy&)>>{with_few, on_engines, on_8_cus}) {
+    concurrent.streams = {};
+    change(concurrent.streams["fsdp"]);
+    const StrategyResult own = study(experiment).strategies[1];
+    const auto alone = [&](OperationFilter filter) {
+      std::vector<Seconds> times;
+      for (std::uint64_t seed = 0; seed < 3; ++seed)
+        times.push_back(
+            run_once(experiment, concurrent, {.cus = own.cus, .seed = seed, .filter = filter}).time);
+      std::ranges::sort(times);
+      return times[1];
+    };
+    CHECK(own.kernel->alone == alone(OperationFilter::kernels));
+    CHECK(own.collective->alone == alone(OperationFilter::collectives));
+    CHECK(own.collective->alone != by_default.collective->alone);
+    CHECK(own.ideal_speedup == by_default.ideal_speedup);
+  }
 }
 
 TEST_CASE("without a serial strategy, speedup is over both sides alone in turn") {

@@ -97,10 +97,15 @@ PowerState held_or_led(const BoardPower& its, const GpuSpec& gpu) {
 
 }  // namespace
 
+bool heats_its_boards(const Experiment& experiment) {
+  const GpuSpec& gpu = experiment.cluster.gpu;
+  return is_governed(gpu) && gpu.governor.state != ClockState::burst;
+}
+
 std::vector<PowerState> periodic_start(const Experiment& experiment, const Strategy& strategy,
                                        const RunSetup& setup) {
   const GpuSpec& gpu = experiment.cluster.gpu;
-  if (!is_governed(gpu) || gpu.governor.state == ClockState::burst) return {};
+  if (!heats_its_boards(experiment)) return {};
   if (setup.filter == OperationFilter::collectives || !has_products(experiment.program)) return {};
   const Experiment coarse = as_few_flows(experiment, strategy);
   RunSetup passing = setup;

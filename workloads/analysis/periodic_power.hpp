@@ -7,10 +7,13 @@
 
 namespace c3::inline workloads {
 
+/// Whether runs of \p experiment begin with boards as hot as they are left when runs are repeated.
+bool heats_its_boards(const Experiment& experiment);
+
 /// Of the simulated GPUs, in their order, for RunSetup::power: the mean power and the speed from which one run
-/// leads back to them. Empty where no governor acts, and where the GPU's clock state is `burst`: then runs
-/// begin from idle. Found from at most two runs of \p experiment (of its smallest step, where it is shortened),
-/// with kernels and collectives as one flow each, and the first seed's draws:
+/// leads back to them. Empty where heats_its_boards() is false, as under a clock state of `burst`: then
+/// runs begin from idle. Found from at most two runs of \p experiment (of its smallest step, where it is
+/// shortened), with kernels and collectives as one flow each, and the first seed's draws:
 /// - a run of time T leaves the part exp(-T / averaging) of the mean that it began with, which gives the mean
 ///   that it leads back to as long as the clock is free;
 /// - where that is more than governors hold the mean at (sustained_target, just below the limit), a second run

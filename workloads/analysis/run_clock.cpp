@@ -13,7 +13,7 @@ std::optional<RunClock> clock_of(const RunResult& run) {
     energy += its.boards * (its.means.drawn * run.time);
   return RunClock{.speed = slowest.means.speed,
                   .mean = slowest.means.drawn,
-                  .highest = slowest.means.highest,
+                  .highest = std::max(slowest.means.highest, slowest.means.drawn),
                   .energy = energy};
 }
 

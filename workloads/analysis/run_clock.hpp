@@ -10,7 +10,7 @@ namespace c3::inline workloads {
 
 struct RunClock {
   double speed = 1.0;   ///< of the core clock, of boost, mean over the run; of the GPU that was slowed most
-  Watts mean, highest;  ///< that its board draws: over the run, and the most over the governor's averaging
+  Watts mean, highest;  ///< that its board draws: over the run, and the most over it or its governor's mean
   std::optional<Joules> energy = std::nullopt;  ///< of all boards in the run; absent in older result files
 
   bool operator==(const RunClock&) const = default;

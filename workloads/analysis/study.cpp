@@ -10,13 +10,14 @@
 
 #include "engine/errors.hpp"
 #include "engine/interrupt.hpp"
-#include "workloads/analysis/average_breakdown.hpp"
 #include "workloads/analysis/loss_split.hpp"
-#include "workloads/analysis/nearest_rank.hpp"
 #include "workloads/analysis/periodic_power.hpp"
 #include "workloads/analysis/run_clock.hpp"
+#include "workloads/analysis/sides_alone.hpp"
 #include "workloads/analysis/steady_state.hpp"
+#include "workloads/analysis/step_result.hpp"
 #include "workloads/analysis/study_bounds.hpp"
+#include "workloads/analysis/study_samples.hpp"
 #include "workloads/execute/memory_plan.hpp"
 #include "workloads/execute/run.hpp"
 #include "workloads/execute/shared_schedules.hpp"
@@ -24,26 +25,13 @@
 namespace c3::inline workloads {
 namespace {
 
-/// One repetition of a strategy.
-struct Sample {
-  std::size_t draw = 0;  ///< position in Study::experiments_
-  std::uint64_t seed = 0;
-  RunResult run;  ///< with records where it was written down
-
-  Seconds time() const { return run.time; }
-};
-
-/// Nearest-rank percentile, so that it is one of the samples. \p samples must be sorted and not empty.
-const Sample& percentile(const std::vector<Sample>& samples, double percent) {
-  return samples[nearest_rank(samples.size(), percent)];
-}
-
 /// The repetitions of one setup: every draw and seed, in turn.
 struct Series {
   const Strategy* strategy = nullptr;
   RunSetup setup;
   StudyPart part = StudyPart::together;
-  Seconds bound = {};  ///< no repetition of nominal values ends before; 0 where unknown
+  Seconds bound = {};                   ///< no repetition of nominal values ends before; 0 where unknown
+  const Strategy* heated_by = nullptr;  ///< whose repetition the boards come from; nullptr: of what runs itself
   std::vector<Sample> samples = {};
 };
 
@@ -69,6 +57,7 @@ class Study {
       if (first != experiment.strategies.end()) extend(pilots_.emplace_back(series_of(*first).front()));
     }
     if (!alone.empty()) measure_alone(alone);
+    if (is_heated_apart()) measure_in_turn(*serial);
 
     // Every speedup needs the first serial strategy, or without one the isolated runs in turn.
     std::optional<Best> serial_best;
@@ -121,10 +110,10 @@ class Study {
 
   StudyCost plan() const {
     const Experiment& experiment = experiments_.front();
-    const std::size_t streams = compares_streams(experiment.program) ? experiment.program.streams.size() : 0;
-    const std::size_t sides = experiment.measure.alone ? 2 + streams : 0;
-    std::size_t partitions = 0, subsets = 0, recorded = 0;
+    const std::size_t sides = experiment.measure.alone ? 2 + compared_streams() : 0;
+    std::size_t partitions = 0, subsets = 0, recorded = 0, settings = is_heated_apart() ? 2 : 1;
     for (const Strategy& strategy : experiment.strategies) {
+      if (!is_default(own_settings(strategy))) ++settings;
       partitions += cu_choices(experiment, strategy).size();
       if (watch_.recorder != nullptr && !runs_once(strategy)) ++recorded;
       if (has_loss_split(strategy)) subsets += loss_split_runs(experiment, strategy);
@@ -133,7 +122,7 @@ class Study {
                     .draws = experiment.measure.draws,
                     .strategies = experiment.strategies.size(),
                     .partitions = partitions});
-    cost.plan(StudyPart::alone, sides * repetitions());
+    cost.plan(StudyPart::alone, settings * sides * repetitions());
     cost.plan(StudyPart::together, partitions * repetitions());
     cost.plan(StudyPart::split, subsets * static_cast<std::size_t>(experiment.measure.seeds));
     cost.plan(StudyPart::recorded, recorded);
@@ -157,20 +146,36 @@ class Study {
     if (watch_.progress) watch_.progress(cost_);
   }
 
-  /// Kernels, collectives, and where streams are compared each of them; none without Measure::alone. The first
-  /// strategy's bound holds for them, too: all that a strategy changes of it is what collectives of a fused
-  /// backend need not read.
+  /// Streams that are sides of their own.
+  std::size_t compared_streams() const {
+    const Program& program = experiments_.front().program;
+    return compares_streams(program) ? program.streams.size() : 0;
+  }
+
+  /// Whether sides that run in turn, again and again, leave boards cooler than each side does by itself.
+  bool is_heated_apart() const {
+    const Experiment& experiment = experiments_.front();
+    return experiment.measure.alone && heats_its_boards(experiment) &&
+           std::ranges::any_of(experiment.strategies, &Strategy::serial);
+  }
+
+  /// Kernels, collectives, and where streams are compared each of them, alone under \p settings.
+  std::vector<Series> sides_of(const Strategy& settings, const CuChoice& cus = {},
+                               const LowerBound& bound = {}) const {
+    std::vector<Series> series = {
+        {&settings, {.cus = cus, .filter = OperationFilter::kernels}, StudyPart::alone, bound.kernels},
+        {&settings, {.cus = cus, .filter = OperationFilter::collectives}, StudyPart::alone, bound.collectives}};
+    for (std::size_t stream = 0; stream < compared_streams(); ++stream)
+      series.push_back({&settings, {.cus = cus, .only_stream = stream}, StudyPart::alone});
+    return series;
+  }
+
+  /// Under default settings; none without Measure::alone. The first strategy's bound holds for them, too: all
+  /// that a strategy changes of it is what collectives of a fused backend need not read.
   std::vector<Series> alone_series() {
     const Experiment& experiment = experiments_.front();
     if (!experiment.measure.alone) return {};
-    const LowerBound bound = bounds_.if_known(experiment.strategies.front());
-    std::vector<Series> series = {
-        {&alone_, {.filter = OperationFilter::kernels}, StudyPart::alone, bound.kernels},
-        {&alone_, {.filter = OperationFilter::collectives}, StudyPart::alone, bound.collectives}};
-    const std::size_t compared = compares_streams(experiment.program) ? experiment.program.streams.size() : 0;
-    for (std::size_t stream = 0; stream < compared; ++stream)
-      series.push_back({&alone_, {.only_stream = stream}, StudyPart::alone});
-    return series;
+    return sides_of(alone_, {}, bounds_.if_known(experiment.strategies.front()));
   }
 
   /// One for each partition that \p strategy tries.
@@ -196,7 +201,9 @@ class Study {
     series.setup.seed = series.samples.size() % seeds;
     series.setup.schedules = schedules_;
     if (series.setup.seed == 0)
-      series.setup.power = periodic_start(experiments_[draw], *series.strategy, series.setup);
+      series.setup.power = series.heated_by != nullptr
+                               ? periodic_start(experiments_[draw], *series.heated_by, {})
+                               : periodic_start(experiments_[draw], *series.strategy, series.setup);
     const bool is_recorded =
         watch_.recorder != nullptr && series.part == StudyPart::together && runs_once(*series.strategy);
     if (is_recorded) {
@@ -220,45 +227,39 @@ class Study {
     return series.samples;
   }
 
-  static std::vector<Sample> by_time(std::vector<Sample> samples) {
-    std::ranges::stable_sort(samples, {}, &Sample::time);
-    return samples;
+  AloneTimes alone_times(std::vector<Series>& sides) {
+    AloneTimes times{
+        .kernels = median(complete(sides[0])), .collectives = median(complete(sides[1])), .streams = {}};
+    for (std::size_t i = 2; i < sides.size(); ++i)
+      times.streams.push_back(median(complete(sides[i])));
+    return times;
   }
 
   void measure_alone(std::vector<Series>& series) {
-    std::vector<std::vector<Sample>> parts;
-    for (Series& its : series)
-      parts.push_back(complete(its));
-    const std::vector<Sample> kernels = by_time(parts[0]);
-    alone_kernels_ = percentile(kernels, 50).time();
-    alone_clock_ = clock_of(percentile(kernels, 50).run);
-    alone_collectives_ = median(parts[1]);
-    if (parts.size() > 2) {
-      parts.erase(parts.begin(), parts.begin() + 2);
-      for (const std::vector<Sample>& stream : parts)
-        alone_streams_.push_back(median(stream));
-    }
-    set_ideal(parts);
-  }
-
-  static Seconds median(const std::vector<Sample>& samples) { return percentile(by_time(samples), 50).time(); }
-
-  static Seconds median_of_draw(const std::vector<Sample>& samples, std::size_t draw) {
-    std::vector<Sample> of_draw;
-    std::ranges::copy_if(samples, std::back_inserter(of_draw),
-                         [draw](const Sample& sample) { return sample.draw == draw; });
-    return median(of_draw);
-  }
-
-  /// All \p parts at once, none hindering another.
-  void set_ideal(const std::vector<std::vector<Sample>>& parts) {
+    default_times_ = alone_times(series);
+    alone_clock_ = clock_of(percentile(by_time(series[0].samples), 50).run);
     ideal_.resize(experiments_.size());
-    for (const std::vector<Sample>& part : parts) {
+    for (std::size_t part = default_times_.streams.empty() ? 0 : 2; part < series.size(); ++part) {
       for (std::size_t draw = 0; draw < ideal_.size(); ++draw)
-        ideal_[draw] = std::max(ideal_[draw], median_of_draw(part, draw));
-      alone_longest_ = std::max(alone_longest_, median(part));
-      alone_sum_ += median(part);
+        ideal_[draw] = std::max(ideal_[draw], median_of_draw(series[part].samples, draw));
     }
+    alone_sum_ = default_times_.sum();
+  }
+
+  /// The parts in turn take as long as each does on boards that \p serial heats.
+  void measure_in_turn(const Strategy& serial) {
+    std::vector<Series> series = sides_of(alone_);
+    for (Series& its : series)
+      its.heated_by = &serial;
+    alone_sum_ = alone_times(series).sum();
+  }
+
+  /// What the sides take alone under backends, channels and partition of \p strategy.
+  AloneTimes own_times(const Strategy& strategy, const CuChoice& cus) {
+    const Strategy own = own_settings(strategy);
+    if (is_default(own)) return default_times_;
+    std::vector<Series> series = sides_of(own, cus);
+    return alone_times(series);
   }
 
   /// All repetitions of the partition with the least median.
@@ -308,7 +309,7 @@ class Study {
       its.memory = memory_[middle.draw].of(its.representative());
     result.flows = middle.run.flows;
     result.estimate = middle.run.estimate;
-    if (experiment.step) result.step = step_result(experiment, middle);
+    if (experiment.step) result.step = step_result(experiment, middle.run);
     if (const std::optional<StepItems> items = items_of(experiment))
       result.throughput = {.of_step = *items,
                            .per_second = static_cast<double>(items->count) / result.time.value,
@@ -320,10 +321,7 @@ class Study {
 
     if (serial) result.speedup = *serial / result.time;
     result.clock = clock_of(middle.run);
-    if (experiment.measure.alone) add_sides(result, middle.run, experiment);
-    for (std::size_t i = 0; i < alone_streams_.size(); ++i)
-      result.streams.push_back(
-          {experiment.program.streams[i], {alone_streams_[i], middle.run.streams[i].duration()}});
+    if (experiment.measure.alone) add_sides(result, middle.run, experiment, own_times(strategy, cus));
     result.cus = cus;
     for (std::size_t i = 0; i < cus.size(); ++i) {
       if (policy_of(strategy, experiment.program.streams[i]).cus.is_swept()) result.best_cus = cus[i];
@@ -333,25 +331,17 @@ class Study {
   }
 
   /// What the isolated runs say of \p run.
-  void add_sides(StrategyResult& result, const RunResult& run, const Experiment& experiment) const {
-    const double ideal = alone_sum_ / alone_longest_;
+  void add_sides(StrategyResult& result, const RunResult& run, const Experiment& experiment,
+                 const AloneTimes& own) const {
+    const double ideal = alone_sum_ / default_times_.longest();
     result.ideal_speedup = ideal;
     if (ideal > 1.0 && sides_may_overlap(experiment.program))
       result.share_of_ideal = (result.speedup.value() - 1.0) / (ideal - 1.0);
     if (has_kernels_) result.kernel_clock = alone_clock_;
-    if (has_kernels_) result.kernel = {alone_kernels_, run.kernels.duration()};
-    if (has_collectives_) result.collective = {alone_collectives_, run.collectives.duration()};
-  }
-
-  static StepResult step_result(const Experiment& experiment, const Sample& sample) {
-    const StepFacts& facts = *experiment.step;
-    return {
-        .facts = facts,
-        .is_shortened = sample.run.is_shortened,
-        .times = sample.run.classes.front().times,
-        .mfu = facts.model_flops / facts.peak / sample.time(),
-        .hfu = facts.hardware_flops / facts.peak / sample.time(),
-        .bubble = facts.pipeline ? std::optional(average_breakdown(sample.run.classes).bubble) : std::nullopt};
+    if (has_kernels_) result.kernel = {own.kernels, run.kernels.duration()};
+    if (has_collectives_) result.collective = {own.collectives, run.collectives.duration()};
+    for (std::size_t i = 0; i < own.streams.size(); ++i)
+      result.streams.push_back({experiment.program.streams[i], {own.streams[i], run.streams[i].duration()}});
   }
 
   /// Of the draw of the median of \p samples, which are by time.
@@ -375,13 +365,12 @@ class Study {
   StudyBounds bounds_{experiments_};
   StudyCost cost_;
   std::shared_ptr<SharedSchedules> schedules_ = std::make_shared<SharedSchedules>();
-  Clock::time_point began_;                    ///< of the simulation that runs now
-  std::vector<Series> pilots_;                 ///< begun before the others, so that the cost is known
-  Seconds alone_kernels_, alone_collectives_;  ///< medians
-  std::optional<RunClock> alone_clock_;        ///< of the kernels' median
-  std::vector<Seconds> alone_streams_;         ///< medians; empty unless streams are compared
-  Seconds alone_sum_, alone_longest_;          ///< of the parts' medians
-  std::vector<Seconds> ideal_;                 ///< by draw: the longest of the parts' medians over seeds
+  Clock::time_point began_;              ///< of the simulation that runs now
+  std::vector<Series> pilots_;           ///< begun before the others, so that the cost is known
+  AloneTimes default_times_;             ///< under default settings
+  std::optional<RunClock> alone_clock_;  ///< of the kernels' median
+  Seconds alone_sum_;                    ///< of the parts one after another
+  std::vector<Seconds> ideal_;           ///< by draw: the longest of the parts' medians over seeds
   bool has_kernels_ = false, has_collectives_ = false;
 };
 

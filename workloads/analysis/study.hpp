@@ -23,7 +23,7 @@ namespace c3::inline workloads {
 
 /// Compute side or communication side of a strategy.
 struct SideTimes {
-  Seconds alone;     ///< isolated run, whole GPU, default backend
+  Seconds alone;     ///< isolated run under the strategy's own backends, channels and partition
   Seconds together;  ///< release to completion in this strategy
 };
 
@@ -67,15 +67,15 @@ struct StrategyResult {
   std::optional<TimeSpread> spread;  ///< over the same runs; absent for a single one
   Seconds lower_bound;
   std::optional<double> speedup;  ///< serial median / time; absent without a serial strategy and sides alone
-  std::optional<double> ideal_speedup;  ///< (kernel + collective) / max of the two, both alone; see streams.
-                                        ///< Absent, as the two, without Measure::alone
+  std::optional<double> ideal_speedup;  ///< (kernel + collective) / max, both alone by default, see streams.
+                                        ///< The sum is on boards that serial heats. Absent without Measure::alone
   std::optional<double>
       share_of_ideal;               ///< (S-1)/(S_ideal-1); absent when S_ideal is 1, or see sides_may_overlap
   std::optional<SideTimes> kernel;  ///< absent when the experiment has no compute kernel
   std::optional<RunClock> clock = std::nullopt;         ///< of the median's run; absent: power is not known
   std::optional<RunClock> kernel_clock = std::nullopt;  ///< the same of the kernels alone
   std::optional<SideTimes> collective;                  ///< absent when the experiment has no collective
-  std::vector<StreamTimes> streams;  ///< where all streams have the same side: they are the ideal's parts
+  std::vector<StreamTimes> streams;  ///< where all streams have the same side: those are the ideal's parts
   std::optional<LossSplit> loss;     ///< absent for serial strategies and when not asked for
   std::optional<int> best_cus;       ///< the chosen value of a swept partition
   std::vector<int> cus;              ///< CUs reserved for each stream in these runs; 0 = none

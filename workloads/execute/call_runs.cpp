@@ -8,6 +8,24 @@
 #include "workloads/program/joiners.hpp"
 
 namespace c3::inline workloads {
+namespace {
+
+/// Empty where waiting for slots is a small part of what channels last.
+std::string slots_text(const ChannelSlots& slots) {
+  constexpr double kWorthTelling = 0.05;
+  if (!(slots.waited > kWorthTelling * slots.lasted)) return {};
+  std::string text = fmt::format("channels waited for free slots {:.1f}% of the time from launch to end",
+                                 100.0 * slots.waited / slots.lasted);
+  if (slots.crowded > kWorthTelling * slots.placed)
+    text += fmt::format(
+        "; {:.0f}% of them were placed two or more on one compute unit, as few were free, and there have "
+        "{:.0f}% of "
+        "the rate of a channel that has one to itself",
+        100.0 * slots.crowded / slots.placed, 100.0 * slots.crowded_rate / slots.crowded);
+  return text;
+}
+
+}  // namespace
 
 CallRuns::CallRuns(Cluster& cluster, const Program& program, const std::string& strategy,
                    const std::function<bool(const Call&)>& takes_place, const PlanOf& plan_of)
@@ -29,12 +47,18 @@ CallRuns::CallRuns(Cluster& cluster, const Program& program, const std::string& 
 
 std::vector<std::string> CallRuns::notes() const {
   std::vector<std::string> notes;
+  const auto add = [&](std::string note) {
+    if (!note.empty() && std::ranges::find(notes, note) == notes.end()) notes.push_back(std::move(note));
+  };
+  ChannelSlots slots;
   for (const CallId number : order_) {
     for (const auto& run : runs_[number].all()) {
-      std::string note = run ? run->note() : std::string();
-      if (!note.empty() && std::ranges::find(notes, note) == notes.end()) notes.push_back(std::move(note));
+      if (!run) continue;
+      add(run->note());
+      slots += run->slots();
     }
   }
+  add(slots_text(slots));
   return notes;
 }
 

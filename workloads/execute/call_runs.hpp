@@ -21,7 +21,8 @@ class CallRuns {
            const std::function<bool(const Call&)>& takes_place, const PlanOf& plan_of);
 
   const GroupRuns& operator[](CallId call) const { return runs_[call]; }
-  /// What a user should know of how they ran: each text once.
+  /// What a user should know of how they ran, each text once: what single collectives tell, and how long
+  /// channels waited for slots.
   std::vector<std::string> notes() const;
 
  private:

@@ -90,7 +90,28 @@ void CuCollective::on_complete(std::uint64_t) {
   }
   group.transfers.assign(planned_.size(), kNoActivity);
   hold(group);
+  count_slots(group);
   simulation_.spawn(plan_.name, run_group(&group));
+}
+
+// A message that its sender writes into a buffer has no date from which both ends wait.
+void CuCollective::count_slots(const Group& group) {
+  if (plan_.buffered != nullptr) return;
+  const double waited = (simulation_.now() - last_joined()).value;
+  for (const RankGrid& grid : work_->grids) {
+    for (const int channel : group.channels) {
+      slots_.waited += waited;
+      slots_.placed += 1.0;
+      const int neighbours = copying(grid.rank, grid.channels[static_cast<std::size_t>(channel)]);
+      if (neighbours < 2) continue;
+      slots_.crowded += 1.0;
+      slots_.crowded_rate += channel_rate(neighbours) / channel_rate(1);
+    }
+  }
+}
+
+int CuCollective::copying(int rank, const Place& place) const {
+  return units(rank).residents(place.xcd, place.cu) - units(rank).computing(place.xcd, place.cu);
 }
 
 void CuCollective::hold(Group& group) {
@@ -134,6 +155,9 @@ Task CuCollective::run_group(Group* group) {
     RunningFlow flow(simulation_, spec);
     co_await flow;
   }
+  if (plan_.buffered == nullptr)
+    slots_.lasted += static_cast<double>(group->channels.size() * work_->grids.size()) *
+                     (simulation_.now() - last_joined()).value;
   release(*group);
   channels_left_ -= static_cast<int>(group->channels.size());
   if (channels_left_ > 0) co_return;
@@ -217,8 +241,7 @@ BytesPerSecond CuCollective::lane_rate(const Group& group, int lane, int rank) c
   BytesPerSecond rate;
   for (const auto& [channel, part] : group.by_lane[static_cast<std::size_t>(lane)]) {
     const Place& place = grid.channels[static_cast<std::size_t>(channel)];
-    const int copying = units(rank).residents(place.xcd, place.cu) - units(rank).computing(place.xcd, place.cu);
-    rate += part * channel_rate(copying);
+    rate += part * channel_rate(copying(rank, place));
   }
   return rate;
 }

@@ -29,6 +29,8 @@ class CuCollective final : public CollectiveRun, private Completion {
  public:
   CuCollective(Cluster& cluster, CollectivePlan plan);
 
+  ChannelSlots slots() const override { return slots_; }
+
  private:
   struct Place {
     int xcd = 0;
@@ -106,6 +108,8 @@ class CuCollective final : public CollectiveRun, private Completion {
   Task run_pipeline(Group* group);
   void hold(Group& group);
   void release(const Group& group);
+  void count_slots(const Group& group);
+  int copying(int rank, const Place& place) const;  ///< channels, of whichever collective, on that CU
 
   double part_of(int channel, int lane) const;  ///< how much of a channel serves the lane
   bool takes_part(const Group& group, const PlannedFlow& flow) const;
@@ -134,10 +138,11 @@ class CuCollective final : public CollectiveRun, private Completion {
   ChannelProtocol protocol_;
   std::unique_ptr<Work> work_;   ///< absent before and after
   std::vector<double> in_lane_;  ///< channels by lane, parts of them counted
-  mutable DemandSums sums_;      ///< scratch: of one flow
-  bool shared_;                  ///< every channel serves every lane
-  int channels_unplaced_;        ///< not yet placed on every member
-  int channels_left_;            ///< whose group has not ended
+  ChannelSlots slots_;
+  mutable DemandSums sums_;  ///< scratch: of one flow
+  bool shared_;              ///< every channel serves every lane
+  int channels_unplaced_;    ///< not yet placed on every member
+  int channels_left_;        ///< whose group has not ended
 };
 
 }  // namespace c3::collectives

@@ -1,0 +1,28 @@
+#pragma once
+/// What the sides of a strategy take by themselves, and under which of its settings.
+
+#include <vector>
+
+#include "workloads/experiment.hpp"
+
+namespace c3::inline workloads {
+
+/// Medians of each side alone, and where streams are compared of each stream.
+struct AloneTimes {
+  Seconds kernels, collectives;
+  std::vector<Seconds> streams;
+
+  /// What overlap can hide of one another.
+  std::vector<Seconds> parts() const;
+  Seconds longest() const;
+  Seconds sum() const;
+};
+
+/// \p strategy as a side alone sees it: backends, channels, algorithms, partitions and what kernels are tuned
+/// for stay; the order of streams and their priorities, which matter beside others only, do not.
+Strategy own_settings(const Strategy& strategy);
+
+/// Whether a side alone runs under \p own as under no strategy at all.
+bool is_default(const Strategy& own);
+
+}  // namespace c3::workloads
