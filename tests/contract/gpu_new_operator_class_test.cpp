@@ -85,8 +85,7 @@ constexpr OperatorClass kTranspose = {.name = "transpose",
                                       .fields = on_shape<&fields>,
                                       .shape_text = on_shape<&shape_text>,
                                       .describe = on_shape<&describe_transpose>,
-                                      .output = on_shape<&matrix>,
-                                      .has_product = false};
+                                      .output = on_shape<&matrix>};
 
 const OperatorClass& operator_class(const TransposeShape&) { return kTranspose; }
 

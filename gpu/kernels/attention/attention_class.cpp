@@ -88,6 +88,27 @@ Flops matrix_flops(const AttentionShape& shape) {
 
 std::string_view coefficients(const AttentionShape&) { return "attention"; }
 
+DType multiplies(const AttentionShape& shape) { return shape.dtype; }
+
+/// Vector units have no share of their own for attention: they sustain what they do in a large GEMM.
+GpuUse uses(const AttentionShape& shape, const GpuSpec&) {
+  GpuUse use{.coefficients = {"attention"}, .peaks = {shape.dtype}};
+  if (shape.dtype == DType::fp32) use.sustained.insert(shape.dtype);
+  return use;
+}
+
+std::vector<std::int64_t> shape_numbers(const AttentionShape& shape) {
+  return {shape.batch,
+          shape.heads,
+          shape.kv_heads,
+          shape.queries,
+          shape.keys,
+          shape.head_dim,
+          std::int64_t{shape.causal},
+          static_cast<std::int64_t>(shape.dtype),
+          static_cast<std::int64_t>(shape.pass)};
+}
+
 }  // namespace
 
 extern constexpr OperatorClass kAttentionClass = {.name = "attention",
@@ -99,8 +120,11 @@ extern constexpr OperatorClass kAttentionClass = {.name = "attention",
                                                   .describe = on_shape<&describe_attention>,
                                                   .output = on_shape<&output>,
                                                   .name_of = on_shape<&name_of_kernel>,
+                                                  .multiplies = on_shape<&multiplies>,
                                                   .matrix_flops = on_shape<&matrix_flops>,
-                                                  .coefficients = on_shape<&coefficients>};
+                                                  .coefficients = on_shape<&coefficients>,
+                                                  .uses = on_shape<&uses>,
+                                                  .shape_numbers = on_shape<&shape_numbers>};
 
 const OperatorClass& operator_class(const AttentionShape&) { return kAttentionClass; }
 

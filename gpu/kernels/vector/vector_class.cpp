@@ -106,6 +106,18 @@ Bytes output(const VectorShape& shape) {
 
 std::string_view coefficients(const VectorShape&) { return "vector"; }
 
+GpuUse uses(const VectorShape&, const GpuSpec&) { return use_of_vector_units("vector"); }
+
+std::vector<std::int64_t> shape_numbers(const VectorShape& shape) {
+  std::vector<std::int64_t> numbers;
+  for (const VectorOp part : shape.chain)
+    numbers.push_back(static_cast<std::int64_t>(part));
+  for (const std::int64_t number : {shape.rows, shape.cols, static_cast<std::int64_t>(shape.dtype),
+                                    static_cast<std::int64_t>(shape.pass)})
+    numbers.push_back(number);
+  return numbers;
+}
+
 std::string_view group(const VectorShape& shape) {
   switch (shape.chain.first()) {
     case VectorOp::softmax:
@@ -142,9 +154,10 @@ extern constexpr OperatorClass kVectorClass = {.name = "vector",
                                                .describe = on_shape<&describe_vector>,
                                                .output = on_shape<&output>,
                                                .name_of = on_shape<&chain_name>,
-                                               .has_product = false,
                                                .fuses = true,
                                                .coefficients = on_shape<&coefficients>,
+                                               .uses = on_shape<&uses>,
+                                               .shape_numbers = on_shape<&shape_numbers>,
                                                .group = on_shape<&group>,
                                                .part = on_shape<&part>};
 
