@@ -75,7 +75,8 @@ std::vector<KernelSample> samples(const CoefficientTable& made_with = truth()) {
     for (const std::int64_t rows : {100, 3000, 20'000}) {
       for (const std::int64_t cols : {64, 500, 3000, 10'000}) {
         for (const VectorOp op : {VectorOp::add, VectorOp::layernorm, VectorOp::softmax, VectorOp::pow})
-          all.push_back({VectorShape{.chain = op, .rows = rows, .cols = cols}, gpu, Seconds{1.0}});
+          all.push_back({VectorShape{.chain = op, .rows = rows, .cols = cols, .is_eager = has_eager_kernel(op)},
+                         gpu, Seconds{1.0}});
       }
     }
   }

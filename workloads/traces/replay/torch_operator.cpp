@@ -130,6 +130,7 @@ constexpr std::array kElementwise{
 
 /// Softmax and norms, forward and backward.
 std::optional<TorchOperator> along_rows(const VectorShape& shape) {
+  if (has_eager_kernel(shape.chain.first()) && !shape.is_eager) return std::nullopt;  // no kernel of PyTorch's
   const bool is_backward = shape.pass == Pass::backward;
   const std::string_view type = torch_type(shape.dtype);
   const Dims dims{shape.rows, shape.cols};
