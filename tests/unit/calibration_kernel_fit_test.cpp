@@ -50,11 +50,13 @@ CoefficientTable truth() {
   CoefficientTable table{"vector", {}};
   const VectorCoefficients defaults;
   for (const VectorField& field : kVectorFields) {
-    if (field.key != "memory_share") table.values.emplace_back(field.key, defaults.*field.member);
+    const bool differs = field.key == "memory_share" || field.key == "absmax_ops";
+    if (!differs) table.values.emplace_back(field.key, defaults.*field.member);
   }
   for (auto& [key, value] : table.values) {
     if (key == "absmax_us") value = 5.0;
   }
+  table.values.emplace_back("absmax_ops_default", 40.0);
   table.values.emplace_back("memory_share_default", 0.9);
   table.values.emplace_back("memory_share_gddr6", 0.7);
   table.values.emplace_back("memory_share_gddr7", 0.6);  // nobody has it

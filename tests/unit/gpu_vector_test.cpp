@@ -166,6 +166,18 @@ TEST_CASE("tensors that the caches still hold never reach HBM, and without cache
   }
 }
 
+TEST_CASE("tensors that the caches may hold are all read where nothing is said to be there") {
+  const KernelDescription kernel = described(shape_of(VectorOp::add));
+  CacheState state{.xcds = 2, .l2_size = Bytes{1e15}, .llc_size = Bytes{1e15}};
+  const auto work_groups = static_cast<double>(kernel.work_groups);
+  CHECK((kernel.traffic->per_work_group(state).found * work_groups).value == near(2 * 4 * kElements));
+  state.cold = true;
+  const Traffic cold = kernel.traffic->per_work_group(state);
+  CHECK((cold.hbm * work_groups).value == near(2 * 4 * kElements));
+  CHECK(cold.found.value == 0.0);
+  CHECK(cold.stores_to_hbm == 1.0);
+}
+
 TEST_CASE("tensors as large as the LLC are half in it") {
   // add of 1000 x 3000: 36 MB.
   const PerElement found = hbm_bytes(shape_of(VectorOp::add), Bytes{36e6});

@@ -103,19 +103,19 @@ void describe_stream(KernelDescription& kernel, const VectorShape& shape, const 
 }
 
 /// The maximum of a whole tensor: a grid that stays, and joins its parts by atomics, however small the tensor.
-void as_maximum(KernelDescription& kernel, const GpuSpec& gpu) {
-  const VectorCoefficients& coefficients = gpu.kernels.vector;
+/// Threads load one number at a time, so that an SM's instructions limit it wherever the tensor lies.
+void as_maximum(KernelDescription& kernel, const VectorShape& shape, const GpuSpec& gpu) {
+  constexpr double kResidentThreads = 2048;  // of a CU
   const std::int64_t resident = std::min<std::int64_t>(kernel.work_groups, gpu.compute.cus());
   const double share = static_cast<double>(kernel.work_groups) / static_cast<double>(resident);
-  // Its own loads in flight limit it, whether they hit the caches or not.
-  const BytesPerSecond own = gpu.hbm.read * coefficients.absmax_share;
-  kernel.compute_time = std::max(kernel.compute_time * share, kernel.compulsory / own);
+  kernel.compute_time = kernel.compute_time * share;
+  kernel.traffic = scaled(std::move(kernel.traffic), share);
+  kernel.outstanding = element_size(shape.dtype) * kResidentThreads;
   kernel.work_groups = resident;
   kernel.output = kernel.output * share;
   kernel.flops = kernel.flops * share;
-  const Seconds least{coefficients.absmax_us * 1e-6};
+  const Seconds least{gpu.kernels.vector.absmax_us * 1e-6};
   kernel.least_time = std::max(Seconds{}, least - kGraphLaunch - gpu.hbm.latency);
-  kernel.hbm_share = coefficients.absmax_share;
   kernel.overlap = kRowOverlap;
 }
 
@@ -208,7 +208,7 @@ KernelDescription describe_vector(std::string name, const VectorShape& shape, co
   const VectorOp first = shape.chain.first();
   if (traits(first).row_passes < 2) {
     describe_stream(kernel, shape, gpu);
-    if (first == VectorOp::absmax) as_maximum(kernel, gpu);
+    if (first == VectorOp::absmax) as_maximum(kernel, shape, gpu);
     if (first >= VectorOp::absmax && first <= VectorOp::quantize_nv_both) kernel.measured_launch = kGraphLaunch;
   } else if (first == VectorOp::softmax) {
     shape.cols <= kLongestInRegisters ? describe_short_softmax(kernel, shape, gpu)
