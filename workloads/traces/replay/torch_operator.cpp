@@ -177,7 +177,8 @@ bool is_plain(const GemmShape& shape) {
 
 TorchOperator torch_operator(const Operator& op) {
   if (const auto* shape = op.as<GemmShape>(); shape != nullptr && is_plain(*shape)) return product(*shape);
-  if (const auto* shape = op.as<AttentionShape>(); shape != nullptr && has_torch_name(shape->kernel))
+  if (const auto* shape = op.as<AttentionShape>();
+      shape != nullptr && has_torch_name(shape->kernel) && shape->values == AttentionValues::apart)
     return attention(*shape);
   if (const auto* shape = op.as<VectorShape>()) {
     if (std::optional<TorchOperator> written = vector(*shape)) return *std::move(written);
