@@ -15,11 +15,8 @@
 #include "configs/preset_store.hpp"
 #include "configs/quantity_text.hpp"
 #include "engine/errors.hpp"
-#include "gpu/kernels/attention/attention_shape.hpp"
 #include "gpu/kernels/describe.hpp"
-#include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/kernels/operator_class.hpp"
-#include "gpu/kernels/vector/vector_shape.hpp"
 
 namespace c3::inline app {
 namespace {
@@ -108,7 +105,7 @@ class Reader {
     }
     const bool is_train_gpu = train_.empty() || std::ranges::find(train_, kernel.gpu) != train_.end();
     std::vector<KernelSample>& list = !is_train_gpu ? set_.others : kernel.train ? set_.train : set_.test;
-    const auto [place, is_new] = places_.try_emplace({&list, gpu, shape_key(kernel.op)}, list.size());
+    const auto [place, is_new] = places_.try_emplace({&list, gpu, operator_key(kernel.op)}, list.size());
     if (is_new) {
       list.push_back({kernel.op, gpu, kernel.time, calls_});
     } else {
@@ -141,7 +138,7 @@ MeasuredSet read_measured_set(const CalibrateOptions& options) { return Reader(o
 std::string coefficient_class(const CalibrateOptions& options, const MeasuredSet& set) {
   if (options.kernel_class != "gemm") return options.kernel_class;
   const auto on_vectors = [](const KernelSample& sample) {
-    return sample.op.as<GemmShape>()->dtype == DType::fp32;
+    return sample.op.of_class().coefficients(sample.op) == "vector_gemm";
   };
   const auto count = std::ranges::count_if(set.train, on_vectors);
   if (count == 0) return "matrix_gemm";

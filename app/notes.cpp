@@ -43,7 +43,7 @@ std::vector<std::string> notes_on(const KernelOptions& options, const std::vecto
     auto& [gpu, use] = by_gpu[asked.gpu->name];
     const bool is_first = gpu == nullptr;
     gpu = asked.gpu;
-    use.add(asked.op);
+    use.add(asked.op, *gpu);
     use.alone = true;
     const bool measured = asked.slice.launch == LaunchCost::measured &&
                           describe(name_of(asked.op), asked.op, *gpu).measured_launch.value > 0.0;

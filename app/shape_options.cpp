@@ -35,6 +35,10 @@ std::string_view described(ShapeKey key) {
       return "Attention: elements in a head";
     case ShapeKey::value_dim:
       return "Attention: elements in a head's values (default: as head-dim)";
+    case ShapeKey::values:
+      return "Attention: where the values are: apart, or in_keys, of which they are the first elements, as in "
+             "latent attention's absorbed form (default: in_keys where several heads share one key and "
+             "value-dim is below head-dim, else apart)";
     case ShapeKey::causal:
       return "Attention: a query does not see later keys";
     case ShapeKey::pass:

@@ -73,6 +73,8 @@ Json json_of(const Row& row) {
   json.update({{"roofline_us", row.roofline.value * 1e6},
                {"hbm_read_bytes", row.time.hbm_read.value},
                {"hbm_write_bytes", row.time.hbm_write.value},
+               {"found_in_caches_bytes", row.time.found.value},
+               {"kept_in_caches_bytes", row.time.kept.value},
                {"l2_bytes", row.time.l2.value}});
   return json;
 }
@@ -90,6 +92,19 @@ std::string compute_units_heading(const std::vector<Row>& rows) {
   const bool is_common =
       std::ranges::all_of(rows, [&](const Row& row) { return compute_units_of(row.asked.gpu->name) == first; });
   return std::string(is_common ? first : "CUs");
+}
+
+/// Of rows whose bytes at HBM are fewer than those of their tensors: why.
+void print_found(const std::vector<Row>& rows) {
+  constexpr Bytes kWorthALine{5e3};  // of the last digit of a table
+  for (const Row& row : rows) {
+    if (std::max(row.time.found, row.time.kept) < kWorthALine) continue;
+    fmt::print(
+        "{} {} on {}: {:.2f} MB of the loads are found in the caches, from the operator before, and {:.2f} MB "
+        "of the stores stay there; --cache-share 0: none.\n",
+        name_of(row.asked.op), row.asked.op.of_class().shape_text(row.asked.op), row.asked.gpu->name,
+        row.time.found.value / 1e6, row.time.kept.value / 1e6);
+  }
 }
 
 void print_table(const std::vector<Row>& rows) {
@@ -123,6 +138,7 @@ void print_table(const std::vector<Row>& rows) {
       "kernel "
       "alone;\n"
       "equal where it draws less, or where nothing is known of the GPU's power.\n");
+  print_found(rows);
 }
 
 int run_kernel(const KernelOptions& options) {

@@ -1,8 +1,6 @@
 #include "configs/run_use.hpp"
 
-#include "gpu/kernels/attention/attention_shape.hpp"
-#include "gpu/kernels/gemm/gemm_shape.hpp"
-#include "gpu/kernels/operator_class.hpp"
+#include "gpu/kernels/operator_table.hpp"
 
 namespace c3::inline configs {
 namespace {
@@ -29,14 +27,9 @@ void add_backends(RunUse& use, const Experiment& experiment, const Strategy& str
 
 }  // namespace
 
-void RunUse::add(const Operator& op) {
-  if (const auto coefficients = op.of_class().coefficients) classes.insert(coefficients(op));
-  if (const auto* gemm = op.as<GemmShape>()) {
-    products.insert(gemm->dtype);
-    streamed = streamed || gemm->traffic == GemmTraffic::streamed;
-  } else if (const auto* of_attention = op.as<AttentionShape>()) {
-    attention.insert(of_attention->dtype);
-  }
+void RunUse::add(const Operator& op, const GpuSpec& gpu) {
+  kernels = true;
+  of_gpu.add(c3::use_of(op, gpu));
 }
 
 void RunUse::add(const CollectiveCall& call) {
@@ -48,7 +41,7 @@ void RunUse::add(const CollectiveCall& call) {
 RunUse use_of(const Experiment& experiment) {
   RunUse use;
   for_each_operation(experiment.program, [&](const Operation& operation) {
-    if (const Operator* op = kernel_of(operation)) use.add(*op);
+    if (const Operator* op = kernel_of(operation)) use.add(*op, experiment.cluster.gpu);
     const auto* const timed = std::get_if<TimedKernel>(&operation.work);
     use.in_memory = use.in_memory || (timed != nullptr && timed->place == Place::pim);
     use.messages = use.messages || std::holds_alternative<Exchange>(operation.work);

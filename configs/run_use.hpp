@@ -3,8 +3,8 @@
 
 #include <optional>
 #include <set>
-#include <string_view>
 
+#include "gpu/kernels/operator_class.hpp"
 #include "workloads/experiment.hpp"
 #include "workloads/training/setup.hpp"
 
@@ -18,10 +18,8 @@ struct StepUse {
 };
 
 struct RunUse {
-  std::set<std::string_view> classes;  ///< of kernels that run: names of kKernelClasses
-  std::set<DType> products;            ///< types of GEMMs
-  std::set<DType> attention;           ///< types of attention kernels
-  bool streamed = false;               ///< some GEMM has GemmTraffic::streamed
+  bool kernels = false;  ///< some kernel runs
+  GpuUse of_gpu = {};    ///< what kernels depend on
   bool collectives = false;
   bool rooted = false;           ///< some collective has a root, so that links are busy in one direction
   bool in_pairs = false;         ///< some collective sends in pairs
@@ -39,7 +37,7 @@ struct RunUse {
   std::set<HbmArbitration> arbitrations;  ///< under which strategies run
   std::optional<StepUse> step;            ///< absent where there is no training step
 
-  void add(const Operator& op);
+  void add(const Operator& op, const GpuSpec& gpu);
   void add(const CollectiveCall& call);
 };
 

@@ -31,7 +31,9 @@ struct Run {
   std::span<const std::string> keys;
 
   bool overrides(std::string_view key) const { return std::ranges::find(keys, key) != keys.end(); }
-  bool has(std::string_view kernel_class) const { return use.classes.contains(kernel_class); }
+  bool has(std::string_view coefficients) const {
+    return use.of_gpu.everything || use.of_gpu.coefficients.contains(coefficients);
+  }
   bool has_nodes() const { return cluster.nodes > 1; }
   bool moves_data() const { return use.engines || use.fused; }
   /// Payload of channels below the rate of the links, which then are never full.
@@ -63,7 +65,7 @@ constexpr std::string_view kFullySharded = "training.sharding is \"fsdp\", which
 constexpr std::string_view kNoExperts = "the model has no experts";
 constexpr std::string_view kFromGraph = "collectives are launched from a graph, without the host";
 
-bool lacks_kernels(const Run& run) { return run.use.classes.empty(); }
+bool lacks_kernels(const Run& run) { return !run.use.kernels; }
 bool lacks_engines(const Run& run) { return !run.moves_data(); }
 bool is_not_fused(const Run& run) { return !run.use.fused; }
 bool is_alone(const Run& run) { return run.use.alone; }
@@ -122,7 +124,7 @@ const std::vector<Condition>& conditions() {
       {"gpu.hbm_stream_floor",
        [](const Run& run) { return !run.use.arbitrations.contains(HbmArbitration::compute_first); },
        "hbm_arbitration is not \"compute_first\""},
-      {"gpu.streamed_", [](const Run& run) { return !run.use.streamed; }, "no GEMM has traffic = \"streamed\""},
+      {"gpu.streamed_", [](const Run& run) { return !run.use.of_gpu.streamed && !run.use.of_gpu.everything; }, "no GEMM has traffic = \"streamed\""},
       {"gpu.power_as_traffic", [](const Run& run) { return run.cluster.gpu.hypotheses.power.coupling == 0.0; },
        "power_coupling is 0"},
       {"gpu.llc_bandwidth", [](const Run& run) { return run.cluster.gpu.cache.llc_size.value == 0.0; },
@@ -136,6 +138,8 @@ const std::vector<Condition>& conditions() {
        kNoMatrixProduct},
       {"gpu.kernels.vector_gemm", [](const Run& run) { return !run.has("vector_gemm"); },
        "no fp32 matrix product runs"},
+      {"gpu.kernels.vector.", [](const Run& run) { return !run.has("vector"); },
+       "no elementwise or row-wise kernel, norm or pool runs"},
       {"gpu.kernels.attention", [](const Run& run) { return !run.has("attention"); },
        "no attention kernel runs"},
       {"gpu.kernels.convolution", [](const Run& run) { return !run.has("convolution"); },
@@ -192,13 +196,10 @@ std::optional<std::string> reason_of_rate(std::string_view key, const Run& run) 
     const std::string name(name_of(rate.dtype));
     const std::string prefix = fmt::format("gpu.{}_", name);
     if (!key.starts_with(prefix)) continue;
-    const bool is_peak = key == prefix + "peak";
-    const bool in_vectors = rate.dtype == DType::fp32 && run.has("vector");
-    const bool in_attention = run.use.attention.contains(rate.dtype);
-    if (is_peak && (in_vectors || in_attention)) return std::nullopt;
-    const bool in_products =
-        run.use.products.contains(rate.dtype) || (in_attention && rate.dtype == DType::fp32);
-    if (!in_products) return fmt::format("no {} matrix product runs", name);
+    const GpuUse& used = run.use.of_gpu;
+    const bool is_peak_used = key == prefix + "peak" && used.peaks.contains(rate.dtype);
+    if (is_peak_used || used.everything || used.sustained.contains(rate.dtype)) return std::nullopt;
+    return fmt::format("no {} matrix product runs", name);
   }
   return std::nullopt;
 }

@@ -38,6 +38,7 @@ struct CacheState {
   Seconds work_group_time;      ///< of one work group
   Replacement replacement = Replacement::random;
   bool stores_bypass = false;  ///< the kernel's own stores are not inserted into the caches
+  bool cold = false;           ///< the caches hold nothing from the operator before
   double cus_taken = 0.0;  ///< share of the GPU's CUs that the kernel cannot have: masked, or held by copies
   friend bool operator==(const CacheState&, const CacheState&) = default;
 };
@@ -47,11 +48,13 @@ struct Traffic {
   Bytes l2;                    ///< requested from L2
   Bytes llc;                   ///< missed L2: through the XCD's port
   Bytes hbm;                   ///< missed the LLC
+  Bytes found = {};            ///< of an input that the caches still hold from the operator before: not in `hbm`
   double stores_to_hbm = 1.0;  ///< share of the stores that leave the caches before they are written again
 
   /// Loads of \p count work groups.
   friend Traffic operator*(double count, const Traffic& of_one) {
-    return {count * of_one.l2, count * of_one.llc, count * of_one.hbm, of_one.stores_to_hbm};
+    return {count * of_one.l2, count * of_one.llc, count * of_one.hbm, count * of_one.found,
+            of_one.stores_to_hbm};
   }
 };
 

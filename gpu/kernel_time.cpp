@@ -79,6 +79,7 @@ CacheState caches_of(const GpuSpec& gpu, const KernelSlice& slice, const KernelD
   state.llc_size = has_llc ? gpu.cache.llc_size * slice.cache : state.l2_size * static_cast<double>(state.xcds);
   state.work_group_time = kernel.compute_time;
   state.cus_taken = cus_taken_by(gpu, slice);
+  state.cold = slice.cold;
   return state;
 }
 
@@ -141,6 +142,8 @@ KernelTime& KernelTime::operator+=(const KernelTime& next) {
   l2 += next.l2;
   hbm_read += next.hbm_read;
   hbm_write += next.hbm_write;
+  found += next.found;
+  kept += next.kept;
   flops += next.flops;
   return *this;
 }
@@ -158,6 +161,8 @@ KernelTime time_alone(const KernelDescription& kernel, const GpuSpec& gpu, const
   result.l2 = traffic.l2 * work_groups + stored;
   result.hbm_read = traffic.hbm * work_groups;
   result.hbm_write = written;
+  result.found = traffic.found * work_groups;
+  result.kept = stored - written;
   result.flops = kernel.useful_flops;
 
   const double rate = hbm_rate_alone(gpu.hbm, result.hbm_read, written) * slice.hbm * kernel.hbm_share;

@@ -26,6 +26,7 @@ struct KernelSlice {
   double hbm = 1.0;    ///< share of HBM bandwidth, > 0..1
   LaunchCost launch = LaunchCost::measured;
   CallCosts calls = {};  ///< of the host, with LaunchCost::measured
+  bool cold = false;     ///< the caches hold nothing from the operator before
 
   bool operator==(const KernelSlice&) const = default;
 };
@@ -71,6 +72,8 @@ struct KernelTime {
   Bytes l2;  ///< loads and stores, whole kernel
   Bytes hbm_read;
   Bytes hbm_write;
+  Bytes found = {};  ///< loads that the caches still hold from the operator before: not in `hbm_read`
+  Bytes kept = {};   ///< stores that stay in the caches: not in `hbm_write`
   Flops flops;       ///< useful ones
   Watts power = {};  ///< that a stream of it draws in the mean; 0: not known
 

@@ -22,7 +22,7 @@ void set_step(Experiment& experiment, std::shared_ptr<const ProgramFamily> famil
 }
 
 KernelGrain grain_of(const Measure& measure, const Operator& op) {
-  return op.of_class().has_product ? measure.kernel_grain : measure.vector_grain;
+  return op.of_class().has_product() ? measure.kernel_grain : measure.vector_grain;
 }
 
 }  // namespace c3::workloads

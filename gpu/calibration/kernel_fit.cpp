@@ -10,14 +10,8 @@
 #include "engine/random.hpp"
 #include "gpu/calibration/cross_validation.hpp"
 #include "gpu/calibration/row_groups.hpp"
-#include "gpu/kernels/attention/attention_shape.hpp"
-#include "gpu/kernels/batch_norm/batch_norm_shape.hpp"
-#include "gpu/kernels/convolution/convolution_shape.hpp"
 #include "gpu/kernels/describe.hpp"
-#include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/kernels/operator_table.hpp"
-#include "gpu/kernels/pool/pool_shape.hpp"
-#include "gpu/kernels/vector/vector_shape.hpp"
 
 namespace c3::inline gpu {
 namespace {
@@ -253,6 +247,26 @@ Scale fit_scale(std::span<const KernelSample> samples, std::span<const GpuSpec> 
 
 namespace {
 
+/// FNV-1a, 64 bits.
+class Hash {
+ public:
+  void add(std::int64_t word) {
+    for (int byte = 0; byte < 8; ++byte)
+      add_byte(static_cast<std::uint64_t>(word) >> (8 * byte));
+  }
+  void add(std::string_view text) {
+    for (const char letter : text)
+      add_byte(static_cast<unsigned char>(letter));
+    add(static_cast<std::int64_t>(text.size()));
+  }
+  std::uint64_t value() const { return value_; }
+
+ private:
+  void add_byte(std::uint64_t byte) { value_ = (value_ ^ (byte & 0xFF)) * 1099511628211ULL; }
+
+  std::uint64_t value_ = 14695981039346656037ULL;
+};
+
 /// Of its class in the table.
 std::int64_t class_number(const Operator& op) {
   const OperatorClasses all = operator_classes();
@@ -261,48 +275,22 @@ std::int64_t class_number(const Operator& op) {
 
 }  // namespace
 
+std::uint64_t operator_key(const Operator& op) {
+  Hash hash;
+  hash.add(name_of(op));
+  for (const ShapeField& field : op.of_class().fields(op))
+    std::visit([&](const auto& value) { hash.add(value); }, field.value);
+  return hash.value();
+}
+
 std::uint64_t shape_key(const Operator& op) {
-  std::uint64_t key = 14695981039346656037ULL;  // FNV-1a, 64 bits
-  const auto add = [&key](std::int64_t word) {
-    for (int byte = 0; byte < 8; ++byte)
-      key = (key ^ ((static_cast<std::uint64_t>(word) >> (8 * byte)) & 0xFF)) * 1099511628211ULL;
-  };
-  add(class_number(op));
-  if (const auto* gemm = op.as<GemmShape>()) {
-    for (const std::int64_t word :
-         {gemm->m, gemm->n, gemm->k, gemm->batch, static_cast<std::int64_t>(gemm->dtype)})
-      add(word);
-  } else if (const auto* attention = op.as<AttentionShape>()) {
-    for (const std::int64_t word :
-         {attention->batch, attention->heads, attention->kv_heads, attention->queries, attention->keys,
-          attention->head_dim, std::int64_t{attention->causal}, static_cast<std::int64_t>(attention->dtype),
-          static_cast<std::int64_t>(attention->pass)})
-      add(word);
-  } else if (const auto* vector = op.as<VectorShape>()) {
-    for (const VectorOp part : vector->chain)
-      add(static_cast<std::int64_t>(part));
-    for (const std::int64_t word : {vector->rows, vector->cols, static_cast<std::int64_t>(vector->dtype),
-                                    static_cast<std::int64_t>(vector->pass)})
-      add(word);
-  } else if (const auto* convolution = op.as<ConvolutionShape>()) {
-    const ConvolutionShape& of = *convolution;
-    for (const std::int64_t word :
-         {of.channels, of.filters, of.groups, of.image.h, of.image.w, of.filter.h, of.filter.w, of.pad.h,
-          of.pad.w, of.stride.h, of.stride.w, of.dilation.h, of.dilation.w})
-      add(word);
-  } else if (const auto* pool = op.as<PoolShape>()) {
-    const PoolShape& of = *pool;
-    for (const std::int64_t word :
-         {static_cast<std::int64_t>(of.op), of.channels, of.image.h, of.image.w, of.window.h, of.window.w,
-          of.pad.h, of.pad.w, of.stride.h, of.stride.w, static_cast<std::int64_t>(of.layout)})
-      add(word);
-  } else if (const auto* norm = op.as<BatchNormShape>()) {
-    for (const std::int64_t word :
-         {norm->channels, norm->image.h, norm->image.w, static_cast<std::int64_t>(norm->dtype),
-          static_cast<std::int64_t>(norm->pass), static_cast<std::int64_t>(norm->layout)})
-      add(word);
-  }
-  return key;
+  const OperatorClass& of = op.of_class();
+  if (of.shape_numbers == nullptr) return operator_key(op);
+  Hash hash;
+  hash.add(class_number(op));
+  for (const std::int64_t number : of.shape_numbers(op))
+    hash.add(number);
+  return hash.value();
 }
 
 std::vector<Seconds> predict_unseen_shapes(std::span<const KernelSample> samples, std::span<const GpuSpec> gpus,

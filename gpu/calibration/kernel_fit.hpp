@@ -69,8 +69,10 @@ std::vector<Seconds> predict_from(std::span<const KernelSample> fitted, std::spa
 Scale fit_scale(std::span<const KernelSample> samples, std::span<const GpuSpec> gpus,
                 const CoefficientTable& table);
 
-/// A number that is equal for equal shapes, whatever the GPU; of a convolution, for all batches, types and
-/// passes of a layer.
+/// A number that is equal for equal operators, whatever the GPU.
+std::uint64_t operator_key(const Operator& op);
+/// A number that is equal for operators that are held out together (OperatorClass::shape_numbers): of a
+/// convolution, for all batches, types and passes of a layer.
 std::uint64_t shape_key(const Operator& op);
 
 /// \p samples predicted by fits that did not see them: their shape (one fold of \p folds), or their GPU.

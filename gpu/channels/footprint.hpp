@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "engine/units.hpp"
 
@@ -43,6 +44,12 @@ struct TouchedTensor {
   Bytes bytes;       ///< of all of it
   bool is_written = false;
   Footprint footprint;  ///< `start` counts from that of the tensor
+};
+
+/// What a part of a call reads and writes at addresses, all at about the same time.
+struct TouchedPhase {
+  std::string name;  ///< of a phase of a call; empty: the kernel itself
+  std::vector<TouchedTensor> operands;
 };
 
 }  // namespace c3::gpu

@@ -12,10 +12,11 @@ namespace c3::inline gpu {
 namespace {
 
 /// Keys with a value for each family, or memory technology, that was measured.
-constexpr std::array<std::string_view, 17> kDiffering = {
+constexpr std::array<std::string_view, 18> kDiffering = {
     "share",      "flash2_share",   "backward_share", "memory_share",  "hbm_share", "scale_ops",
     "operand",    "prologue_k",     "step_cycles",    "launch_cycles", "exp_share", "mx_ops",
-    "cudnn_rate", "implicit_share", "winograd_share", "direct_share",  "kernel_us"};
+    "cudnn_rate", "implicit_share", "winograd_share", "direct_share",  "kernel_us",
+    "absmax_ops"};
 
 bool differs(std::string_view key) { return std::ranges::find(kDiffering, key) != kDiffering.end(); }
 

@@ -95,7 +95,7 @@ struct VectorCoefficients {
   double wave_interval = 11.0;
   double first_load_cycles = 670.0;
   double absmax_us = 0.0;
-  double absmax_share = 1.0;
+  double absmax_ops = 1.0;
   double scale = 1.0;
 
   bool operator==(const VectorCoefficients&) const = default;
@@ -130,8 +130,8 @@ inline constexpr std::array kVectorFields = {
                 "cycles that a wave waits for a number that none loaded before"},
     VectorField{"absmax_us", &VectorCoefficients::absmax_us, 0, 100,
                 "us, least time of the maximum of a tensor, launch included"},
-    VectorField{"absmax_share", &VectorCoefficients::absmax_share, 0.05, 1.0,
-                "of the achieved memory rate, of the maximum of a tensor"},
+    VectorField{"absmax_ops", &VectorCoefficients::absmax_ops, 0.1, 200,
+                "instructions of an element in the maximum of a tensor, loads apart; by family"},
     VectorField{"scale", &VectorCoefficients::scale, 0.2, 5,
                 "of all times but launches; 1 but for a GPU calibrated alone"},
 };

@@ -39,7 +39,7 @@ KernelDescription on_this_gpu(KernelDescription kernel, const Operator& op, cons
     const double factor = scale_of(of.coefficients(op), gpu.kernels);
     if (factor != 1.0) scale_times(kernel, factor);
   }
-  if (is_governed(gpu) && of.has_product) {
+  if (is_governed(gpu) && of.has_product()) {
     const KernelTime alone = time_alone(kernel, gpu, {.launch = LaunchCost::device});
     kernel.power = power_of(kernel, alone, gpu);
     const Watts traffic = power_at_boost(gpu, {}, kernel.peak, (alone.hbm_read + alone.hbm_write) / alone.time);

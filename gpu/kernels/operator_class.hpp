@@ -3,6 +3,7 @@
 /// which kernel they run. One entry a class, listed in operator_table.cpp.
 
 #include <cstdint>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "engine/units.hpp"
+#include "gpu/channels/footprint.hpp"
 #include "gpu/kernel.hpp"
 #include "gpu/kernel_time.hpp"
 #include "gpu/kernels/operator.hpp"
@@ -17,6 +19,22 @@
 #include "gpu/spec.hpp"
 
 namespace c3::inline gpu {
+
+/// Which numbers of a GPU, beside those of its memory and caches, the plan and the time of a kernel depend on.
+struct GpuUse {
+  std::set<std::string_view> coefficients = {};  ///< classes of coefficients: names of kKernelClasses
+  std::set<DType> peaks = {};                    ///< types whose peak rate matters
+  std::set<DType> sustained = {};                ///< types whose sustained rate, and its clock, matter
+  bool streamed = false;                         ///< what GemmTraffic::streamed is timed by
+  bool everything = false;                       ///< all of the above: its class does not say
+
+  void add(const GpuUse& other);
+};
+
+/// What kernels on vector units depend on, with the coefficients of class \p coefficients.
+inline GpuUse use_of_vector_units(std::string_view coefficients) {
+  return {.coefficients = {coefficients}, .peaks = {DType::fp32}};
+}
 
 /// Members without a default are required. A function is called with operators of its own class only; on_shape
 /// makes it from one that takes their shape.
@@ -37,16 +55,27 @@ struct OperatorClass {
   Bytes (*output)(const Operator& op);  ///< what it writes
 
   std::string (*name_of)(const Operator& op) = nullptr;  ///< as a word of `op`; nullptr: the class's name
-  /// Whether arithmetic is a matrix product's. Others move bytes, and find some of them in the caches.
-  bool has_product = true;
+  /// Type of the operands of its matrix products; nullptr: it has none. Such operators move bytes, and find some
+  /// of them in the caches.
+  DType (*multiplies)(const Operator& op) = nullptr;
   bool fuses = false;                                   ///< whether its operators joined by '+' are one kernel
   Flops (*matrix_flops)(const Operator& op) = nullptr;  ///< nullptr: none
   /// The class of coefficients (kKernelClasses) that its time takes; nullptr: none.
   std::string_view (*coefficients)(const Operator& op) = nullptr;
+  /// Which numbers of a GPU can change its time; nullptr: any.
+  GpuUse (*uses)(const Operator& op, const GpuSpec& gpu) = nullptr;
+  /// Numbers that are the same for operators that a calibration holds out together, as the passes of one layer;
+  /// nullptr: only equal operators are alike.
+  std::vector<std::int64_t> (*shape_numbers)(const Operator& op) = nullptr;
+  /// Which addresses it touches at about the same time, by phase of its call; nullptr: all channels of memory
+  /// alike.
+  std::vector<TouchedPhase> (*touches)(const Operator& op, const GpuSpec& gpu) = nullptr;
   /// Under which a step's times are summed up: "norm"; nullptr: the class's name.
   std::string_view (*group)(const Operator& op) = nullptr;
   /// The operator on one of \p parts of its rows; nullptr: it is not cut.
   Operator (*part)(const Operator& op, std::int64_t parts) = nullptr;
+
+  bool has_product() const { return multiplies != nullptr; }
 };
 
 /// Makes a function of the shape, `R f(const Shape&, ..)` or `R f(std::string, const Shape&, ..)`, one of the

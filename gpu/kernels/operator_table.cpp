@@ -58,6 +58,19 @@ Flops matrix_flops(const Operator& op) {
   return of.matrix_flops == nullptr ? Flops{} : of.matrix_flops(op);
 }
 
+void GpuUse::add(const GpuUse& other) {
+  coefficients.insert(other.coefficients.begin(), other.coefficients.end());
+  peaks.insert(other.peaks.begin(), other.peaks.end());
+  sustained.insert(other.sustained.begin(), other.sustained.end());
+  streamed = streamed || other.streamed;
+  everything = everything || other.everything;
+}
+
+GpuUse use_of(const Operator& op, const GpuSpec& gpu) {
+  const OperatorClass& of = op.of_class();
+  return of.uses == nullptr ? GpuUse{.everything = true} : of.uses(op, gpu);
+}
+
 Bytes output_bytes(const Operator& op) { return op.of_class().output(op); }
 
 Operator part_of(const Operator& op, std::int64_t parts) {

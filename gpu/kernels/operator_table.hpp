@@ -25,6 +25,9 @@ std::string name_of(const Operator& op);
 /// Arithmetic of its matrix products; masked scores do not count.
 Flops matrix_flops(const Operator& op);
 
+/// Which numbers of \p gpu, beside those of memory and caches, can change its time.
+GpuUse use_of(const Operator& op, const GpuSpec& gpu);
+
 /// What it writes.
 Bytes output_bytes(const Operator& op);
 

@@ -148,7 +148,7 @@ StudySection ConvolutionsPart::phases(const PublishedFigures& published) const {
         one_convolution(run.shape, ChannelMapping::consecutive, MemoryGrain::channels);
     const GpuSpec& gpu = experiment.cluster.gpu;
     const AddressPlan plan(gpu, experiment.program);
-    const std::vector<PlacedPhase> placed =
+    const std::vector<TouchedPhase> placed =
         plan.phases_of(experiment.program.scripts.front().streams.front().front());
     const std::vector<double> times = shares_of_time(describe("convolution", run.shape, gpu), gpu);
     for (std::size_t i = 0; i < placed.size(); ++i) {

@@ -20,6 +20,46 @@ def rows(*arguments):
 
 
 class OneKernel(ScratchTest):
+    def test_an_rms_norm_of_short_rows_takes_what_a_softmax_of_them_does(self):
+        # Norms of heads of 128 numbers, 302 MB in and out at 3.1 TB/s: 196 us, and a wave's latencies.
+        shape = ("--rows", "1179648", "--cols", "128", "--dtype", "bf16", "--gpu", "h100-sxm")
+        norm, = rows("rmsnorm", *shape)
+        self.assertTrue(200 < norm["time_us"] < 300, norm["time_us"])
+        softmax, = rows("softmax", *shape)
+        self.assertLess(abs(norm["time_us"] / softmax["time_us"] - 1), 0.25)
+        eager, = rows("rmsnorm_eager", *shape)  # PyTorch's own kernel, a work group a row
+        self.assertGreater(eager["time_us"], 2000)
+
+    def test_a_maximum_reads_its_whole_tensor_and_says_what_the_caches_hold_of_it(self):
+        shape = ("absmax", "--rows", "8192", "--cols", "4096", "--dtype", "bf16")
+        tensor = 2 * 8192 * 4096
+        for gpu in ("h100-sxm", "l40s"):
+            found, = rows(*shape, "--gpu", gpu)
+            self.assertAlmostEqual(found["hbm_read_bytes"] + found["found_in_caches_bytes"], tensor, delta=1e-6 * tensor)
+            cold, = rows(*shape, "--gpu", gpu, "--cache-share", "0")
+            self.assertAlmostEqual(cold["hbm_read_bytes"], tensor, delta=1e-6 * tensor)
+            self.assertLess(cold["time_us"], 1.7 * cold["roofline_us"] + 10 if gpu == "l40s" else 70)
+        text = c3sim("kernel", *shape, "--gpu", "h100-sxm").stdout
+        self.assertRegex(text, r"absmax 8192 x 4096 bf16 on h100-sxm: [\d.]+ MB of the loads are found in the caches")
+
+    def test_latent_attention_reads_its_keys_once_and_values_apart_beside_them(self):
+        shape = ("attention", "--gpu", "b200-sxm", "-b", "16", "--heads", "128", "--kv-heads", "1", "--seq", "1", "--kv-seq", "8192",
+                 "--head-dim", "576", "--value-dim", "512", "--dtype", "bf16")
+        keys, values, queries = 2 * 16 * 8192 * 576, 2 * 16 * 8192 * 512, 2 * 16 * 128 * (576 + 512) / 2
+        latent, = rows(*shape)
+        self.assertEqual(latent["values"], "in_keys")
+        self.assertAlmostEqual(latent["hbm_read_bytes"], keys + queries, delta=1e3)
+        apart, = rows(*shape, "--values", "apart")
+        self.assertAlmostEqual(apart["hbm_read_bytes"], keys + values + queries, delta=1e3)
+        self.assertLess(latent["time_us"], 0.75 * apart["time_us"])
+        (self.folder / "shapes.csv").write_text("op,dtype,b,heads,kv_heads,seq,kv_seq,head_dim,value_dim,values\n"
+                                                "attention,bf16,16,128,1,1,8192,576,512,\nattention,bf16,16,128,1,1,8192,576,512,apart\n")
+        done = c3sim("kernel", "--csv", "shapes.csv", "--gpu", "b200-sxm", "-o", "-", folder=self.folder)
+        read = [float(row["hbm_read_bytes"]) for row in csv.DictReader(io.StringIO(done.stdout))]
+        self.assertAlmostEqual(read[1] - read[0], values, delta=1e3)
+        refused = c3sim("kernel", *shape[:-4], "--value-dim", "640", "--dtype", "bf16", "--values", "in_keys")
+        self.assert_one_line(refused, 2, "--values: values of 640 elements cannot be part of keys of 576")
+
     def test_a_large_product_is_slower_where_the_board_is_at_its_limit(self):
         def row(*options):
             shape = ("gemm", "-m", "8192", "-n", "8192", "-k", "8192", "--dtype", "bf16", "--gpu", "h100-sxm")
@@ -57,7 +97,7 @@ class OneKernel(ScratchTest):
         self.assertEqual(list(row), ["gpu", "op", "dtype", "b", "m", "n", "k", "traffic", "layout", "warm", "scales", "result", "cus", "time_us", "launch_us",
                                      "state", "burst_us", "sustained_us", "bound", "waves",
                                      "work_groups", "tflops", "share_of_peak", "roofline_us", "hbm_read_bytes",
-                                     "hbm_write_bytes", "l2_bytes"])
+                                     "hbm_write_bytes", "found_in_caches_bytes", "kept_in_caches_bytes", "l2_bytes"])
         self.assertEqual([row[key] for key in list(row)[:8]], ["mi300x", "gemm", "bf16", 1, 2048, 8192, 4096, "tiled"])
         self.assertEqual((row["state"], row["burst_us"], row["sustained_us"]), ("burst", row["time_us"], row["time_us"]))
         flops = 2 * 2048 * 8192 * 4096

@@ -76,6 +76,16 @@ class Notes(ScratchTest):
         self.assertRegex(ring.stderr, r"note: node.link_both_ways: not used here: library.link_payload is lower")
         self.assertRegex(ring.stderr, r"note: gpu.bf16_peak: not used here: no bf16 matrix product runs")
 
+    def test_a_convolution_s_own_rate_is_used_and_others_are_not(self):
+        shape = ("kernel", "convolution", "--gpu", "h100-sxm", "-b", "64", "--channels", "256", "--filters", "256", "--height", "56",
+                 "--filter-h", "3", "--pad-h", "1", "--dtype", "fp16", "--json")
+        plain = self.time_of(json.loads(c3sim(*shape).stdout))
+        done = c3sim(*shape, "--set", 'gpu.fp16_peak="500 TFLOP/s"')
+        self.assertNotIn("not used here", done.stderr)
+        self.assertGreater(self.time_of(json.loads(done.stdout)), 1.5 * plain)
+        self.assertNotIn("not used here", c3sim(*shape, "--set", "gpu.matrix_tiles=[[128, 128]]").stderr)
+        self.assertIn("gpu.bf16_peak: not used here: no bf16 matrix product runs", c3sim(*shape, "--set", 'gpu.bf16_peak="500 TFLOP/s"').stderr)
+
     def test_buffers_that_do_not_fit_are_infeasible(self):
         done = self.run_job("--set", 'stream.1.run=[{ all_gather = "1000000000 GB" }]')
         self.assert_one_line(done, 4, r"out of GPU memory: .*1e\+09 GB of stream 'b'.* gpu 'mi300x' has 206\.1 GB")

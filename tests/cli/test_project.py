@@ -45,6 +45,21 @@ class Project(ScratchTest):
         self.assertAlmostEqual(fast["gemm"], small["gemm"] / 2, delta=1e-6 * small["gemm"])
         self.assertEqual(fast["all_reduce of 4"], small["all_reduce of 4"])
 
+    def test_a_convolution_is_projected_by_its_flops(self):
+        job = """schema = 1
+system = "{}"
+[[stream]]
+name = "compute"
+run = [{{ convolution = {{ b = 64, channels = 256, filters = 256, height = 56, filter_h = 3, pad_h = 1, dtype = "fp16" }} }}]
+[strategy.alone]
+"""
+        for name in ("h100-sxm-8", "h200-sxm-8"):
+            (self.folder / f"{name}.toml").write_text(job.format(name))
+        done = c3sim("-q", "project", "h200-sxm-8.toml", "--from", "h100-sxm-8.toml", "--check", "--json", folder=self.folder)
+        found = json.loads(done.stdout)
+        self.assertEqual([each["class"] for each in found["classes"]], ["convolution"])
+        self.assertLess(abs(found["check"]["error"]), 0.1)
+
     def test_a_table_says_what_was_projected_and_how_far_it_is_off(self):
         text = project("--check", *sets(*LARGE)).stdout
         self.assertRegex(text, r"^layer on a100-sxm-80gb-8, projected from .*layer.toml: \d+ operators of the step from \d+ that were profiled\n")

@@ -11,6 +11,7 @@
 #include "gpu/kernels/operator_table.hpp"
 #include "tests/support/clusters.hpp"
 #include "tests/support/near.hpp"
+#include "tests/support/new_classes.hpp"
 #include "workloads/execute/run.hpp"
 #include "workloads/execute/step_breakdown.hpp"
 #include "workloads/program/written_streams.hpp"
@@ -21,85 +22,7 @@ using namespace c3::test;
 
 namespace {
 
-// --- The whole of a new class: a transpose, which reads and writes a matrix in tiles of 32 x 32.
-
-struct TransposeShape {
-  std::int64_t rows = 0;
-  std::int64_t cols = 0;
-  DType dtype = DType::bf16;
-
-  bool operator==(const TransposeShape&) const = default;
-};
-
-const OperatorClass& operator_class(const TransposeShape& shape);
-
-constexpr std::array<std::string_view, 1> kOperators = {"transpose"};
-
-Operator read(const ShapeWords& words) {
-  need(words, "transpose", {ShapeKey::dtype, ShapeKey::rows, ShapeKey::cols});
-  return TransposeShape{.rows = extent(words, ShapeKey::rows),
-                        .cols = extent(words, ShapeKey::cols),
-                        .dtype = chosen<DType>(words, ShapeKey::dtype)};
-}
-
-std::vector<ShapeField> fields(const TransposeShape& shape) {
-  return {{ShapeKey::dtype, name_of(shape.dtype)}, {ShapeKey::rows, shape.rows}, {ShapeKey::cols, shape.cols}};
-}
-
-std::string shape_text(const TransposeShape& shape) {
-  return std::to_string(shape.rows) + " x " + std::to_string(shape.cols);
-}
-
-Bytes matrix(const TransposeShape& shape) {
-  return element_size(shape.dtype) * (static_cast<double>(shape.rows) * static_cast<double>(shape.cols));
-}
-
-class TileTraffic final : public TrafficModel {
- public:
-  explicit TileTraffic(Bytes tile) : tile_(tile) {}
-  Traffic per_work_group(const CacheState&) const override { return {.l2 = tile_, .llc = tile_, .hbm = tile_}; }
-
- private:
-  Bytes tile_;
-};
-
-KernelDescription describe_transpose(std::string name, const TransposeShape& shape, const GpuSpec& gpu) {
-  if (shape.rows % 32 != 0 || shape.cols % 32 != 0) throw InfeasibleError("'" + name + "': needs whole tiles");
-  KernelDescription kernel;
-  kernel.name = std::move(name);
-  kernel.work_groups = shape.rows / 32 * (shape.cols / 32);
-  const Bytes tile = matrix(shape) / static_cast<double>(kernel.work_groups);
-  kernel.needs = {.lds = tile, .registers = 32.0_KiB, .waves = 4};
-  kernel.clock = gpu.compute.boost_clock;
-  kernel.outstanding = tile;
-  kernel.output = tile;
-  kernel.peak = matrix_rate(gpu, DType::bf16).peak;
-  kernel.compulsory = 2.0 * matrix(shape);
-  kernel.traffic = std::make_shared<TileTraffic>(tile);
-  return kernel;
-}
-
-constexpr OperatorClass kTranspose = {.name = "transpose",
-                                      .operators = kOperators,
-                                      .read = read,
-                                      .fields = on_shape<&fields>,
-                                      .shape_text = on_shape<&shape_text>,
-                                      .describe = on_shape<&describe_transpose>,
-                                      .output = on_shape<&matrix>,
-                                      .has_product = false};
-
-const OperatorClass& operator_class(const TransposeShape&) { return kTranspose; }
-
-// ---
-
 constexpr TransposeShape kShape = {.rows = 8192, .cols = 8192, .dtype = DType::bf16};
-
-std::vector<const OperatorClass*> with_transpose() {
-  const OperatorClasses shipped = operator_classes();
-  std::vector<const OperatorClass*> all(shipped.begin(), shipped.end());
-  all.push_back(&kTranspose);
-  return all;
-}
 
 ShapeWords words(std::string_view op) {
   ShapeWords given;
@@ -112,7 +35,7 @@ ShapeWords words(std::string_view op) {
 }  // namespace
 
 TEST_CASE("a new class is read from words beside those of the table, and refused like them") {
-  const auto all = with_transpose();
+  const auto all = with_new_classes();
   CHECK(operator_of(words("transpose"), all) == Operator{kShape});
   CHECK(operator_of(words("relu"), all).as<TransposeShape>() == nullptr);
   CHECK_THROWS_WITH_AS(operator_of(words("transpose+relu"), all),

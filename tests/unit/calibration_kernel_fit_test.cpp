@@ -50,11 +50,13 @@ CoefficientTable truth() {
   CoefficientTable table{"vector", {}};
   const VectorCoefficients defaults;
   for (const VectorField& field : kVectorFields) {
-    if (field.key != "memory_share") table.values.emplace_back(field.key, defaults.*field.member);
+    const bool differs = field.key == "memory_share" || field.key == "absmax_ops";
+    if (!differs) table.values.emplace_back(field.key, defaults.*field.member);
   }
   for (auto& [key, value] : table.values) {
     if (key == "absmax_us") value = 5.0;
   }
+  table.values.emplace_back("absmax_ops_default", 40.0);
   table.values.emplace_back("memory_share_default", 0.9);
   table.values.emplace_back("memory_share_gddr6", 0.7);
   table.values.emplace_back("memory_share_gddr7", 0.6);  // nobody has it
@@ -75,7 +77,8 @@ std::vector<KernelSample> samples(const CoefficientTable& made_with = truth()) {
     for (const std::int64_t rows : {100, 3000, 20'000}) {
       for (const std::int64_t cols : {64, 500, 3000, 10'000}) {
         for (const VectorOp op : {VectorOp::add, VectorOp::layernorm, VectorOp::softmax, VectorOp::pow})
-          all.push_back({VectorShape{.chain = op, .rows = rows, .cols = cols}, gpu, Seconds{1.0}});
+          all.push_back({VectorShape{.chain = op, .rows = rows, .cols = cols, .is_eager = has_eager_kernel(op)},
+                         gpu, Seconds{1.0}});
       }
     }
   }

@@ -109,6 +109,22 @@ TEST_CASE("cached keys are read too, split over the CUs") {
   CHECK(decoding.work_groups == 2 * 2 * 76);
 }
 
+TEST_CASE("values that are part of keys are read with them, once") {
+  // Latent attention, absorbed: 16 sequences, 128 heads of one key of 576, whose first 512 are its value.
+  AttentionShape latent{.batch = 16, .heads = 128, .kv_heads = 1, .queries = 1, .keys = 8192, .head_dim = 576};
+  latent.value_dim = 512;
+  const double queries = 2.0 * 16 * 128 * 0.5 * (576 + 512);  // B, or results: as many on average
+  const double keys = 2.0 * 16 * 8192 * 576;
+  CHECK(hbm_read(described(latent)) == near(queries + keys + 2.0 * 16 * 8192 * 512));
+  latent.values = AttentionValues::in_keys;
+  const KernelDescription decoding = described(latent);
+  CHECK(hbm_read(decoding) == near(queries + keys));
+  CHECK(decoding.compulsory.value == near(2 * queries + keys));
+  CHECK(decoding.useful_flops.value == near(2.0 * 16 * 128 * 8192 * (576 + 512)));
+  // Backward, one gradient of keys has that of the values in it.
+  CHECK(described(backward_of(latent)).compulsory.value == near(4 * queries + 2 * keys));
+}
+
 TEST_CASE("a work group takes the queries of a tile through the keys that one of them sees, step by step") {
   GpuSpec gpu = mi300x_like_gpu();
   gpu.kernels.attention = {};

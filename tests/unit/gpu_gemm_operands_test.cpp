@@ -8,6 +8,7 @@
 #include "gpu/kernels/gemm/gemm_kernel.hpp"
 #include "gpu/kernels/gemm/gemm_plan.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
+#include "gpu/kernels/vector/vector_instructions.hpp"
 #include "gpu/kernels/vector/vector_shape.hpp"
 #include "tests/support/mi300x_like.hpp"
 #include "tests/support/near.hpp"
@@ -148,16 +149,24 @@ TEST_CASE("fp32 products run on matrix units where the GPU has a rate for them")
   CHECK(&coefficients_for(shape, gpu) == &gpu.kernels.matrix_gemm);
 }
 
-TEST_CASE("the maximum of a tensor has a floor, and a rate of its own above it") {
+TEST_CASE("the maximum of a tensor has a floor, and above it the rate at which CUs issue its instructions") {
   GpuSpec gpu = with_fp32();
   gpu.kernels.vector.absmax_us = 7.0;
-  gpu.kernels.vector.absmax_share = 0.4;
+  gpu.kernels.vector.access_ops = gpu.kernels.vector.convert_ops = 1;
+  gpu.kernels.vector.absmax_ops = 38;
   const auto time = [&](std::int64_t rows) {
     return time_of(VectorShape{VectorOp::absmax, rows, 1024, DType::bf16}, gpu).time;
   };
   CHECK(time(1).value == near(7e-6, 0.01));
   const std::int64_t rows = 4 << 20;  // 8 GiB
-  CHECK(time(rows).value > 8.0 * (1 << 30) / (0.4 * gpu.hbm.read.value));
+  const double issued = gpu.compute.cus() * instructions_per_second(gpu) / 40;  // elements a second
+  CHECK(time(rows).value == near(4.0 * (1 << 30) / issued, 0.05));
+  // All of it is read, and where memory is slower than the CUs, it decides.
+  const Operator large = VectorShape{VectorOp::absmax, rows, 1024, DType::bf16};
+  CHECK(time_of(large, gpu).hbm_read.value == near(8.0 * (1 << 30), 1e-3));
+  gpu.hbm.read = gpu.hbm.write = gpu.hbm.copy = BytesPerSecond{0.5 * issued};
+  CHECK(time(rows).value == near(8.0 * (1 << 30) / (0.5 * issued), 0.02));
+  gpu = with_fp32();
   // Quantising reads two bytes and writes one.
   const KernelTime quantised = time_of(VectorShape{VectorOp::quantize, rows, 1024, DType::bf16}, gpu);
   CHECK(quantised.hbm_write.value == near(0.5 * quantised.hbm_read.value, 0.01));

@@ -166,6 +166,18 @@ TEST_CASE("tensors that the caches still hold never reach HBM, and without cache
   }
 }
 
+TEST_CASE("tensors that the caches may hold are all read where nothing is said to be there") {
+  const KernelDescription kernel = described(shape_of(VectorOp::add));
+  CacheState state{.xcds = 2, .l2_size = Bytes{1e15}, .llc_size = Bytes{1e15}};
+  const auto work_groups = static_cast<double>(kernel.work_groups);
+  CHECK((kernel.traffic->per_work_group(state).found * work_groups).value == near(2 * 4 * kElements));
+  state.cold = true;
+  const Traffic cold = kernel.traffic->per_work_group(state);
+  CHECK((cold.hbm * work_groups).value == near(2 * 4 * kElements));
+  CHECK(cold.found.value == 0.0);
+  CHECK(cold.stores_to_hbm == 1.0);
+}
+
 TEST_CASE("tensors as large as the LLC are half in it") {
   // add of 1000 x 3000: 36 MB.
   const PerElement found = hbm_bytes(shape_of(VectorOp::add), Bytes{36e6});
@@ -203,7 +215,7 @@ TEST_CASE("rows between passes stay where LDS, L1 and a partition of L2 hold all
   gpu.kernels.vector.l2_kept = 0.5;
   gpu.kernels.vector.miss_sharpness = 3;
   gpu.cache.l2_partitions = 2;
-  const KernelDescription kernel = described(shape_of(VectorOp::layernorm), gpu);
+  const KernelDescription kernel = described(shape_of(VectorOp::layernorm), gpu);  // 3,000 columns
   CacheState state;
   state.resident = 64;
   state.xcds = 2;
@@ -229,7 +241,7 @@ TEST_CASE("streams take a work group for 128 loads of 16 B") {
   CHECK(described(shape_of(VectorOp::add)).needs.waves == 4);
 }
 
-TEST_CASE("a short softmax packs rows into its four waves, a long one and a norm take a work group a row") {
+TEST_CASE("short rows are packed into the four waves of a work group, long ones take one each") {
   const auto work_groups = [](VectorOp op, std::int64_t cols) {
     return described({.chain = op, .rows = 1001, .cols = cols}).work_groups;
   };
@@ -240,8 +252,33 @@ TEST_CASE("a short softmax packs rows into its four waves, a long one and a norm
   CHECK(work_groups(VectorOp::softmax, 8) == 32);  // 32: 8 threads a row
   CHECK(work_groups(VectorOp::softmax, 1) == 4);   // 256
   CHECK(work_groups(VectorOp::softmax, 1025) == 1001);
-  CHECK(work_groups(VectorOp::layernorm, 8) == 1001);
+  CHECK(work_groups(VectorOp::layernorm, 8) == 251);
+  CHECK(work_groups(VectorOp::rmsnorm_quantize, 2048) == 251);
+  CHECK(work_groups(VectorOp::rmsnorm, 2049) == 1001);
   CHECK(work_groups(VectorOp::rmsnorm, 100'000) == 1001);
+  const VectorShape eager{.chain = VectorOp::rmsnorm, .rows = 1001, .cols = 8, .is_eager = true};
+  CHECK(described(eager).work_groups == 1001);
+}
+
+TEST_CASE("a norm of short rows reads them once and holds them in registers") {
+  const auto read = [](std::int64_t cols, Pass pass) {
+    const KernelDescription kernel =
+        described({.chain = VectorOp::layernorm, .rows = 1000, .cols = cols, .pass = pass});
+    CacheState state;
+    state.resident = 64;
+    state.llc_size = state.l2_size = Bytes{1.0};
+    return (kernel.traffic->per_work_group(state).l2 * static_cast<double>(kernel.work_groups)).value;
+  };
+  CHECK(read(1024, Pass::forward) == near(4.0 * 1024 * 1000));
+  CHECK(read(1024, Pass::backward) == near(2 * 4.0 * 1024 * 1000));
+  CHECK(read(4096, Pass::forward) == near(2 * 4.0 * 4096 * 1000));
+  // Beside the 32 of each of 128 threads, 4 rows of 1,024 numbers of 4 B; of a gradient as well.
+  const auto registers = [](Pass pass) {
+    return described({.chain = VectorOp::layernorm, .rows = 1000, .cols = 1000, .pass = pass})
+        .needs.registers.value;
+  };
+  CHECK(registers(Pass::forward) == near(128 * 32 * 4 + 4 * 1024 * 4));
+  CHECK(registers(Pass::backward) == near(128 * 32 * 4 + 2 * 4 * 1024 * 4));
 }
 
 TEST_CASE(
@@ -286,8 +323,14 @@ TEST_CASE(
   };
   CHECK(row(VectorOp::softmax, 1000) == near(4 * 1024 * 16 / 32.0));
   CHECK(row(VectorOp::softmax, 2000) == near(2000 * (4 * 2 + 23) / 32.0));
-  CHECK(row(VectorOp::rmsnorm, 512) == near(700 + 512 * (3 * 2 + 6.5) / 32));
-  CHECK(row(VectorOp::rmsnorm, 513) == near(700 + 1024 * (3 * 2 + 6.5) / 32));
+  CHECK(row(VectorOp::rmsnorm, 4096) == near(700 + 4096 * (3 * 2 + 6.5) / 32));
+  CHECK(row(VectorOp::rmsnorm, 4097) == near(700 + 4608 * (3 * 2 + 6.5) / 32));
+  const VectorShape eager{.chain = VectorOp::rmsnorm, .rows = 1000, .cols = 512, .is_eager = true};
+  CHECK(time(eager) == near(700 + 512 * (3 * 2 + 6.5) / 32));
+  // A wave a row: four rows of 640 columns, 128 a load, and 32 lanes' sums: one of RMS, two of layer norm.
+  CHECK(row(VectorOp::rmsnorm, 600) == near(4 * (640 * (2 * 2 + 6.5) + 32 * 30) / 32.0));
+  CHECK(row(VectorOp::layernorm, 600) == near(4 * (640 * (2 * 2 + 26) + 32 * 40) / 32.0));
+  CHECK(row(VectorOp::rmsnorm, 8) == near(4 * (128 * (2 * 2 + 6.5) + 32 * 30) / 32.0));
 }
 
 TEST_CASE("an optimizer takes the time of its bytes and that of its instructions, which alone needs CUs") {

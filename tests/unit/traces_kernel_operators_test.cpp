@@ -156,7 +156,7 @@ TEST_CASE("a norm's rows are as long as what it normalises, a softmax's as the d
                    arguments("[[4,197,768],[],[768],[768],[]]",
                              R"(["c10::BFloat16","ScalarList","c10::BFloat16","c10::BFloat16","Scalar"])",
                              R"(["","[768]","","","1e-05"])"));
-  CHECK(norm == VectorShape{VectorOp::layernorm, 788, 768, DType::bf16});
+  CHECK(norm == VectorShape{VectorOp::layernorm, 788, 768, DType::bf16, Pass::forward, /*is_eager=*/true});
   const VectorShape softmax = vector_shape(
       "aten::_softmax", "softmax_warp_forward<>",
       arguments("[[8,12,31,37],[],[]]", R"(["c10::BFloat16","Scalar","Scalar"])", R"(["","-1","False"])"));

@@ -48,7 +48,7 @@ TEST_CASE("operands have addresses of their own, large ones at multiples of 2 Mi
   const AddressPlan plan(experiment.cluster.gpu, experiment.program);
   std::map<std::int64_t, std::int64_t> ends;
   for_each_operation(experiment.program, [&](const Operation& operation) {
-    const std::vector<PlacedPhase> phases = plan.phases_of(operation);
+    const std::vector<TouchedPhase> phases = plan.phases_of(operation);
     for (const TouchedTensor& operand : phases.at(0).operands) {
       const auto bytes = static_cast<std::int64_t>(operand.bytes.value);
       if (bytes >= 1 << 20) CHECK(operand.footprint.start % (2 << 20) == 0);

@@ -93,7 +93,7 @@ Bytes add_calls(std::vector<RankWork>& ranks, const Program& program, const Alik
 
 /// What no kernel can find in the caches: a vector operator's tensors may be there from the operator before.
 Bytes least_hbm(const Operator& op, const KernelDescription& kernel, const CacheSpec& cache, int xcds) {
-  if (op.of_class().has_product) return kernel.compulsory;
+  if (op.of_class().has_product()) return kernel.compulsory;
   const Bytes kept = cache.llc_size + cache.l2_size * static_cast<double>(xcds);
   return std::max(Bytes{0}, kernel.compulsory - kept);
 }

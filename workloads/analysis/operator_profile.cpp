@@ -8,9 +8,7 @@
 
 #include "collectives/library/tuner.hpp"
 #include "collectives/measure.hpp"
-#include "gpu/kernels/attention/attention_shape.hpp"
 #include "gpu/kernels/describe.hpp"
-#include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/kernels/operator_table.hpp"
 #include "workloads/execute/step_breakdown.hpp"
 
@@ -51,14 +49,10 @@ class Profiler {
     const KernelDescription kernel = describe(its.name, op, cluster_.gpu);
     its.flops = kernel.useful_flops;
     its.bytes = kernel.compulsory;
-    const auto* const gemm = op.as<GemmShape>();
-    const auto* const attention = op.as<AttentionShape>();
-    const bool is_product = gemm != nullptr || attention != nullptr;
-    its.rule = gemm != nullptr ? "gemm" : attention != nullptr ? "attention" : "bytes";
-    its.work = is_product ? its.flops.value : its.bytes.value;
-    its.rate = gemm != nullptr        ? std::string(c3::name_of(gemm->dtype))
-               : attention != nullptr ? std::string(c3::name_of(attention->dtype))
-                                      : "hbm";
+    const OperatorClass& of = op.of_class();
+    its.rule = of.has_product() ? of.name : "bytes";
+    its.work = of.has_product() ? its.flops.value : its.bytes.value;
+    its.rate = of.has_product() ? c3::name_of(of.multiplies(op)) : "hbm";
   }
 
   // A ring's rank sends so much of its buffer.

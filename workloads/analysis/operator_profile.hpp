@@ -22,16 +22,15 @@ struct ProfiledOperator {
   std::string range;      ///< without the numbers of layer and micro-batch: "forward, layer"
   std::string name;       ///< "attn.qkv"
   std::string group;      ///< as class_of names it; of a collective with its ranks: "all_reduce of 8"
-  std::string rule = {};  ///< by what its work grows: "gemm", "attention", "bytes" or "collective"
-  double work =
-      0.0;  ///< flops of products and attention, bytes of other kernels, what a ring sends of a collective
+  std::string rule = {};  ///< by what its work grows: a class that multiplies, as "gemm"; "bytes"; "collective"
+  double work = 0.0;      ///< flops of such a class, bytes of other kernels, what a ring sends of a collective
   Flops flops = {};  ///< of a kernel, padding excluded
   Bytes bytes = {};  ///< of a kernel: inputs read once and outputs written once; of a collective: the buffer
   std::string rate =
       {};  ///< of the hardware, to which its time is inverse: the data type of products, "hbm", "links"
 
   bool is_collective() const { return rule == "collective"; }
-  bool is_product() const { return rule == "gemm" || rule == "attention"; }
+  bool is_product() const { return !rule.empty() && rule != "bytes" && !is_collective(); }
 };
 
 /// Every kernel and collective of \p script, stream by stream. \throws InfeasibleError as describe() does;

@@ -21,7 +21,7 @@ bool has_products(const Program& program) {
     return std::ranges::any_of(script.streams, [](const auto& operations) {
       return std::ranges::any_of(operations, [](const Operation& operation) {
         const Operator* op = kernel_of(operation);
-        return op != nullptr && op->of_class().has_product;
+        return op != nullptr && op->of_class().has_product();
       });
     });
   });

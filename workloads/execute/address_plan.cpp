@@ -6,9 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "gpu/kernels/convolution/convolution_shape.hpp"
-#include "gpu/kernels/describe.hpp"
-#include "gpu/kernels/gemm/gemm_footprints.hpp"
+#include "gpu/kernels/operator_class.hpp"
 
 namespace c3::inline workloads {
 namespace {
@@ -24,19 +22,6 @@ Footprint buffer_of(Bytes bytes, int width) {
           .stride = part};
 }
 
-std::vector<PlacedPhase> phases_of_convolution(const Operator& op, const GpuSpec& gpu) {
-  KernelDescription kernel = describe({}, op, gpu);
-  std::vector<PlacedPhase> phases;
-  const auto add = [&](std::vector<KernelPhase>& of) {
-    for (KernelPhase& phase : of)
-      phases.push_back({std::move(phase.name), std::move(phase.touches)});
-  };
-  add(kernel.before);
-  phases.push_back({{}, std::move(kernel.touches)});
-  add(kernel.after);
-  return phases;
-}
-
 }  // namespace
 
 AddressPlan::AddressPlan(const GpuSpec& gpu, const Program& program)
@@ -48,19 +33,16 @@ BytesPerSecond AddressPlan::channel_rate() const {
   return gpu_.hbm.read / static_cast<double>(gpu_.hbm.channels.count);
 }
 
-std::vector<PlacedPhase> AddressPlan::phases_of(const Operation& operation, int width) const {
-  std::vector<PlacedPhase> phases;
-  if (const auto* const gemm = shape_of<GemmShape>(operation)) {
-    const auto touched = touched_by(*gemm);
-    phases.push_back({{}, {touched.begin(), touched.end()}});
-  } else if (shape_of<ConvolutionShape>(operation) != nullptr) {
-    phases = phases_of_convolution(*kernel_of(operation), gpu_);
+std::vector<TouchedPhase> AddressPlan::phases_of(const Operation& operation, int width) const {
+  std::vector<TouchedPhase> phases;
+  if (const Operator* const op = kernel_of(operation)) {
+    if (const auto touches = op->of_class().touches) phases = touches(*op, gpu_);
   } else if (const CollectiveCall* const call = program_.call_of(operation);
              call != nullptr && call->bytes.value > 0) {
     const Footprint parts = buffer_of(call->bytes, width);
     phases.push_back({{}, {{"input", call->bytes, false, parts}, {"result", call->bytes, true, parts}}});
   }
-  for (PlacedPhase& phase : phases) {
+  for (TouchedPhase& phase : phases) {
     for (TouchedTensor& operand : phase.operands) {
       operand.name = program_.name_of(operation) + " " + operand.name;
       operand.footprint.start = address_of(operand);
@@ -76,7 +58,7 @@ std::int64_t AddressPlan::address_of(const TouchedTensor& operand) const {
 }
 
 void AddressPlan::allocate(const Operation& operation) {
-  for (const PlacedPhase& phase : phases_of(operation)) {
+  for (const TouchedPhase& phase : phases_of(operation)) {
     for (const TouchedTensor& operand : phase.operands) {
       const auto bytes = std::llround(operand.bytes.value);
       const Key key{operand.name, static_cast<std::uint64_t>(bytes)};
@@ -93,10 +75,10 @@ void AddressPlan::allocate(const Operation& operation) {
 // stream all channels have as many.
 std::span<const ChannelShares> AddressPlan::shares_of(const Operation& operation, int width) {
   if (gpu_.hbm.channels.mapping == ChannelMapping::random) return {};
-  const std::vector<PlacedPhase> phases = phases_of(operation, width);
+  const std::vector<TouchedPhase> phases = phases_of(operation, width);
   if (phases.empty()) return {};
   std::string key;
-  for (const PlacedPhase& phase : phases) {
+  for (const TouchedPhase& phase : phases) {
     for (const TouchedTensor& each : phase.operands)
       key += fmt::format("{} {} {} {} {};", each.footprint.start, each.footprint.extent, each.footprint.rows,
                          each.footprint.stride, each.bytes.value);
@@ -104,12 +86,12 @@ std::span<const ChannelShares> AddressPlan::shares_of(const Operation& operation
   }
   const auto [found, is_new] = shares_.try_emplace(std::move(key));
   if (is_new)
-    for (const PlacedPhase& phase : phases)
+    for (const TouchedPhase& phase : phases)
       found->second.push_back(shares_of(phase));
   return found->second;
 }
 
-ChannelShares AddressPlan::shares_of(const PlacedPhase& phase) const {
+ChannelShares AddressPlan::shares_of(const TouchedPhase& phase) const {
   ChannelShares shares;
   for (const bool is_written : {false, true}) {
     std::vector<double>& of = is_written ? shares.written : shares.read;

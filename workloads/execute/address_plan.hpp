@@ -9,25 +9,20 @@
 #include <vector>
 
 #include "gpu/channels/channel_load.hpp"
+#include "gpu/channels/footprint.hpp"
 #include "gpu/memory.hpp"
 #include "gpu/spec.hpp"
 #include "workloads/program/program.hpp"
 
 namespace c3::inline workloads {
 
-/// What a part of an operation reads and writes at addresses, all at about the same time.
-struct PlacedPhase {
-  std::string name;                     ///< of a phase of a call; empty: the kernel or collective itself
-  std::vector<TouchedTensor> operands;  ///< names have their operation's before them: "mlp.down A"
-};
-
 /// Gives addresses to the operands of a program, one after another in the order of streams and operations, and
 /// works out how each operation loads the channels. Operations of one name and shape have the same operands, as
 /// the same kernel of many layers and steps does. A tensor from 1 MiB on begins at a multiple of 2 MiB, a
 /// smaller one at one of 512 B: the granularity of cudaMalloc and of PyTorch's blocks. At about the same time
 /// touched are
-///  - of a product's operands, a step of K, and of its result, a tile (gemm_footprints.hpp);
-///  - of a convolution's tensors what its solver says, in each phase of its call (touched_images.hpp);
+///  - of a kernel's tensors, what its class of operators says (OperatorClass::touches), in each phase of its
+///    call: of a product's operands, a step of K, and of its result, a tile;
 ///  - of a collective's buffer, `kInFlight` bytes of each of its channels, which have equal parts of it;
 ///  - of everything else, all of it.
 /// Wrong when: work groups have drifted apart from the step in which they began; pages are scattered over
@@ -43,8 +38,9 @@ class AddressPlan {
   /// How \p operation, a kernel or a collective of \p width channels, loads the channels of memory, by phase of
   /// its call; empty: all alike. Lives as long as the plan. The same whatever was asked before.
   std::span<const ChannelShares> shares_of(const Operation& operation, int width = kUsualWidth);
-  /// Of the same, what it touches. Empty: all channels alike.
-  std::vector<PlacedPhase> phases_of(const Operation& operation, int width = kUsualWidth) const;
+  /// Of the same, what it touches; tensors have their operation's name before theirs: "mlp.down A". Empty: all
+  /// channels alike.
+  std::vector<TouchedPhase> phases_of(const Operation& operation, int width = kUsualWidth) const;
   const AddressMapping& mapping() const { return mapping_; }
   /// Of one channel, for rows' cycles.
   BytesPerSecond channel_rate() const;
@@ -54,7 +50,7 @@ class AddressPlan {
 
   void allocate(const Operation& operation);
   std::int64_t address_of(const TouchedTensor& operand) const;
-  ChannelShares shares_of(const PlacedPhase& phase) const;
+  ChannelShares shares_of(const TouchedPhase& phase) const;
 
   const GpuSpec& gpu_;
   const Program& program_;

@@ -22,7 +22,7 @@ std::optional<AddressMapping> mapping_of(ChannelSpec channels, ChannelMapping ma
 
 }  // namespace
 
-double reach_of(const PlacedPhase& phase, const AddressMapping& mapping, BytesPerSecond channel_rate) {
+double reach_of(const TouchedPhase& phase, const AddressMapping& mapping, BytesPerSecond channel_rate) {
   ChannelLoad joint(mapping);
   for (const TouchedTensor& tensor : phase.operands)
     joint.add(tensor.footprint, tensor.bytes.value / static_cast<double>(tensor.footprint.bytes()));
@@ -37,7 +37,7 @@ std::vector<BufferReach> buffer_reaches(const GpuSpec& gpu, const Program& progr
   std::vector<BufferReach> reaches;
   std::map<std::tuple<std::string, std::string>, std::size_t> places;
   std::set<std::tuple<std::size_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t>> seen;
-  const auto add = [&](const PlacedPhase& phase, const TouchedTensor& tensor) {
+  const auto add = [&](const TouchedPhase& phase, const TouchedTensor& tensor) {
     const auto [found, is_new] = places.try_emplace({tensor.name, phase.name}, reaches.size());
     const Footprint& at = tensor.footprint;
     if (!seen.emplace(found->second, at.start, at.extent, at.rows, at.stride).second) return;
@@ -52,7 +52,7 @@ std::vector<BufferReach> buffer_reaches(const GpuSpec& gpu, const Program& progr
     }
   };
   for_each_operation(program, [&](const Operation& operation) {
-    for (const PlacedPhase& phase : plan.phases_of(operation))
+    for (const TouchedPhase& phase : plan.phases_of(operation))
       for (const TouchedTensor& tensor : phase.operands)
         add(phase, tensor);
   });

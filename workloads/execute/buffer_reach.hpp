@@ -29,7 +29,7 @@ inline constexpr std::array kReachMappings = {ChannelMapping::consecutive, Chann
                                               ChannelMapping::ipoly, ChannelMapping::page_entropy};
 
 /// The share that all tensors of \p phase reach together.
-double reach_of(const PlacedPhase& phase, const AddressMapping& mapping, BytesPerSecond channel_rate);
+double reach_of(const TouchedPhase& phase, const AddressMapping& mapping, BytesPerSecond channel_rate);
 
 /// Every tensor of \p program once for each phase that touches it, the least of its operations. \p gpu has
 /// channels.

@@ -101,7 +101,7 @@ KernelWork kernel_work(const Experiment& experiment) {
     checkpoint();
     for_each_operation(program.scripts[script], [&](const Operation& operation) {
       const Operator* op = kernel_of(operation);
-      if (op == nullptr || !op->of_class().has_product) return;
+      if (op == nullptr || !op->of_class().has_product()) return;
       auto kernel = std::ranges::find(known, *op, &AtPeak::op);
       if (kernel == known.end())
         kernel = known.insert(kernel, at_peak(program, operation, *op, experiment.cluster.gpu));

@@ -159,9 +159,15 @@ void TrainingLowering::fused_norm(Norm formula, TensorShape tensor, TensorShape 
   const bool is_whole = cast_by_norm() == NormCast::whole;
   const VectorOp cast = is_layernorm ? VectorOp::layernorm_quantize : VectorOp::rmsnorm_quantize;
   // Its input, and its output for the product after it.
-  PartKernel& kernel = forward(is_whole ? cast : op, forward_tensor, size(tensor) + kept);
+  const auto kernel_of = [&](VectorOp which, TensorShape of, Pass pass) {
+    VectorShape shape = vector_shape(which, of, batch_.dtype, pass);
+    shape.is_eager = norms_are_eager() && has_eager_kernel(which);
+    return shape;
+  };
+  PartKernel& kernel =
+      forward(kernel_of(is_whole ? cast : op, forward_tensor, Pass::forward), size(tensor) + kept);
   kernel.kept_input = kept_as_layer_input(size(tensor), kept);
-  backward(op, backward_tensor, Pass::backward);
+  push_backward(kernel_of(op, backward_tensor, Pass::backward));
   if (norm_is_frozen_) return;
   // Gradients of its weight (and bias): one kernel sums over the rows, from the input and the gradient.
   backward(VectorOp::reduce, {tensor.cols, 2 * tensor.rows}).gradient =

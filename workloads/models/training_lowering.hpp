@@ -38,6 +38,8 @@ class TrainingLowering : public Lowering {
   /// Whether the bias of the projection that is being written is added by a kernel of its own, and not by the
   /// product's.
   virtual bool adds_bias() const { return false; }
+  /// Whether norms are PyTorch's own kernels (VectorShape::is_eager) and not a library's or a compiler's.
+  virtual bool norms_are_eager() const { return false; }
   /// Of queries or keys.
   virtual void rotate(TensorShape tensor, Bytes kept);
   /// Kernels of their own that scale and mask scores; else the softmax does it.

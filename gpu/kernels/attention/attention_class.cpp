@@ -39,6 +39,12 @@ Operator read(const ShapeWords& words) {
   shape.keys = extent_or(words, kv_seq, shape.queries);
   shape.value_dim = extent_or(words, value_dim, 0);
   if (shape.value_dim == shape.head_dim) shape.value_dim = 0;
+  // Heads that share one key, whose value is narrower: nothing but latent attention has such shapes.
+  const bool is_latent = shape.kv_heads == 1 && shape.heads > 1 && shape.value_width() < shape.head_dim;
+  shape.values = chosen_or(words, values, is_latent ? AttentionValues::in_keys : AttentionValues::apart);
+  if (shape.values == AttentionValues::in_keys && shape.value_width() > shape.head_dim)
+    refuse(values, fmt::format("values of {} elements cannot be part of keys of {}; set value_dim to {} or less",
+                               shape.value_width(), shape.head_dim, shape.head_dim));
   if (shape.heads % shape.kv_heads != 0)
     refuse(kv_heads, fmt::format("{} does not divide the {} heads", shape.kv_heads, shape.heads));
   const double in_a_row = product(shape.batch, shape.heads, std::max(shape.head_dim, shape.value_width()));
@@ -56,6 +62,8 @@ std::vector<ShapeField> fields(const AttentionShape& shape) {
       {kv_heads, shape.kv_heads},    {seq, shape.queries},   {kv_seq, shape.keys},
       {head_dim, shape.head_dim},    {causal, shape.causal}, {pass, name_of(shape.pass)}};
   if (shape.value_dim > 0) fields.push_back({value_dim, shape.value_dim});
+  const bool has_values = shape.value_dim > 0 || shape.values == AttentionValues::in_keys;
+  if (has_values) fields.push_back({values, name_of(shape.values)});
   return fields;
 }
 
@@ -64,7 +72,8 @@ std::string name_of_kernel(const AttentionShape& shape) {
 }
 
 std::string shape_text(const AttentionShape& shape) {
-  const std::string values = shape.value_dim > 0 ? fmt::format("/{}", shape.value_dim) : "";
+  std::string values = shape.value_dim > 0 ? fmt::format("/{}", shape.value_dim) : "";
+  if (shape.values == AttentionValues::in_keys) values += " in keys";
   return fmt::format("{} of {}/{} heads, {}{} x {} x {}{} {}{}", shape.batch, shape.heads, shape.kv_heads,
                      shape.causal ? "causal " : "", shape.queries, shape.keys, shape.head_dim, values,
                      name_of(shape.dtype), shape.pass == Pass::backward ? " backward" : "");
@@ -75,7 +84,8 @@ Bytes output(const AttentionShape& shape) {
   const double keys = product(shape.batch, shape.kv_heads, shape.keys);
   const auto head = static_cast<double>(shape.head_dim), value = static_cast<double>(shape.value_width());
   return element_size(shape.dtype) *
-         (shape.pass == Pass::forward ? queries * value : queries * head + keys * (head + value));
+         (shape.pass == Pass::forward ? queries * value
+                                      : queries * head + keys * static_cast<double>(shape.key_width()));
 }
 
 // Masked scores do not count. The last query sees all keys, each one before it one less.
@@ -88,6 +98,27 @@ Flops matrix_flops(const AttentionShape& shape) {
 
 std::string_view coefficients(const AttentionShape&) { return "attention"; }
 
+DType multiplies(const AttentionShape& shape) { return shape.dtype; }
+
+/// Vector units have no share of their own for attention: they sustain what they do in a large GEMM.
+GpuUse uses(const AttentionShape& shape, const GpuSpec&) {
+  GpuUse use{.coefficients = {"attention"}, .peaks = {shape.dtype}};
+  if (shape.dtype == DType::fp32) use.sustained.insert(shape.dtype);
+  return use;
+}
+
+std::vector<std::int64_t> shape_numbers(const AttentionShape& shape) {
+  return {shape.batch,
+          shape.heads,
+          shape.kv_heads,
+          shape.queries,
+          shape.keys,
+          shape.head_dim,
+          std::int64_t{shape.causal},
+          static_cast<std::int64_t>(shape.dtype),
+          static_cast<std::int64_t>(shape.pass)};
+}
+
 }  // namespace
 
 extern constexpr OperatorClass kAttentionClass = {.name = "attention",
@@ -99,8 +130,11 @@ extern constexpr OperatorClass kAttentionClass = {.name = "attention",
                                                   .describe = on_shape<&describe_attention>,
                                                   .output = on_shape<&output>,
                                                   .name_of = on_shape<&name_of_kernel>,
+                                                  .multiplies = on_shape<&multiplies>,
                                                   .matrix_flops = on_shape<&matrix_flops>,
-                                                  .coefficients = on_shape<&coefficients>};
+                                                  .coefficients = on_shape<&coefficients>,
+                                                  .uses = on_shape<&uses>,
+                                                  .shape_numbers = on_shape<&shape_numbers>};
 
 const OperatorClass& operator_class(const AttentionShape&) { return kAttentionClass; }
 

@@ -97,7 +97,7 @@ Seconds time_of_pair(const AttentionShape& shape, const MatrixRate& rate, const 
   return pair / rate_of_kernel(shape, of);
 }
 
-/// Of queries and results, and of keys and values.
+/// Of queries and results.
 double mean_dim(const AttentionShape& shape) {
   return 0.5 * static_cast<double>(shape.head_dim + shape.value_width());
 }
@@ -156,14 +156,15 @@ KernelDescription describe_attention(std::string name, const AttentionShape& sha
   const double products = products_of_pair(shape) / head_dim;
   const Seconds step = time_of_pair(shape, rate, gpu) * tile_pairs;
 
-  // One head's queries of all sequences, and its keys: of results and values where those have another width, as
-  // many bytes on average, since there is one of the latter for each of the former.
+  // One head's queries of all sequences: of results where those have another width, as many bytes on average,
+  // since there is one of the latter for each of the former. One head's keys with their values.
   const Bytes element = element_size(shape.dtype);
   const double mean = mean_dim(shape);
   const Bytes query_head = element * (static_cast<double>(shape.batch * shape.queries) * mean);
-  const Bytes key_head = element * (static_cast<double>(shape.batch * shape.keys) * mean);
+  const auto key_width = static_cast<double>(shape.key_width());
+  const Bytes key_head = element * (static_cast<double>(shape.batch * shape.keys) * key_width);
   const double q_tensors = forward ? 1.0 : 3.0;   // backward: Q, O and its gradient
-  const double kv_written = forward ? 0.0 : 2.0;  // gradients of K and V; of Q there is one, as there is one O
+  const double kv_written = forward ? 0.0 : 1.0;  // gradients of K and V; of Q there is one, as there is one O
 
   KernelDescription kernel;
   kernel.name = std::move(name);
@@ -174,16 +175,17 @@ KernelDescription describe_attention(std::string name, const AttentionShape& sha
   kernel.compute_time = Seconds{coefficients.work_group_us * 1e-6} + step * steps.mean;
   // The last work groups are the longest, and nothing is left to run beside them.
   const BytesPerSecond hbm = gpu.hbm.read * coefficients.hbm_share;
-  const Bytes new_keys = std::min(query_head, key_head);  // cached ones are in place
+  const std::int64_t fresh = std::min(shape.queries, shape.keys);  // cached ones are in place
+  const Bytes new_keys = element * (static_cast<double>(shape.batch * fresh) * key_width);
   const Bytes passes =
-      query_head * (coefficients.query_passes * heads) + new_keys * (2.0 * coefficients.key_passes * kv_heads);
+      query_head * (coefficients.query_passes * heads) + new_keys * (coefficients.key_passes * kv_heads);
   const Bytes exposed = is_bare(shape) ? Bytes{} : passes;
   kernel.overhead = step * (steps.longest - steps.mean) + exposed / hbm;
   kernel.clock = rate.clock;
   kernel.overlap = kOverlap;
   kernel.hbm_share = coefficients.hbm_share;
   kernel.flops = Flops{products * 2.0 * head_dim * tile_pairs * steps.mean};
-  kernel.outstanding = element * (2.0 * static_cast<double>(tile.keys) * mean);
+  kernel.outstanding = element * (static_cast<double>(tile.keys) * key_width);
   const Bytes written = forward ? element * (static_cast<double>(shape.batch * shape.queries) *
                                              static_cast<double>(shape.value_width()))
                                 : element * (static_cast<double>(shape.batch * shape.queries) * head_dim);
@@ -194,10 +196,10 @@ KernelDescription describe_attention(std::string name, const AttentionShape& sha
       shape.causal ? 1.0 - 0.5 * static_cast<double>(shape.queries - 1) / static_cast<double>(shape.keys) : 1.0;
   kernel.useful_flops = Flops{products * 2.0 * heads * static_cast<double>(shape.keys) * seen *
                               (static_cast<double>(shape.batch * shape.queries) * head_dim)};
-  kernel.compulsory = query_head * ((q_tensors + 1.0) * heads) + key_head * ((2.0 + kv_written) * kv_heads);
-  const Bytes streamed = element * (2.0 * static_cast<double>(tile.keys) * mean * steps.mean);
+  kernel.compulsory = query_head * ((q_tensors + 1.0) * heads) + key_head * ((1.0 + kv_written) * kv_heads);
+  const Bytes streamed = element * (static_cast<double>(tile.keys) * key_width * steps.mean);
   kernel.traffic = std::make_shared<AttentionTraffic>(query_head * (q_tensors * heads) / work_groups, streamed,
-                                                      key_head * (2.0 * kv_heads) / work_groups);
+                                                      key_head * kv_heads / work_groups);
   check_fits(kernel, gpu);
   return kernel;
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "base/enum_names.hpp"
 #include "gpu/kernels/operator.hpp"
 #include "gpu/spec.hpp"
 
@@ -17,6 +18,16 @@ enum class AttentionKernel : std::uint8_t {
   cudnn,   ///< cuDNN's from 9.1 on, which is PyTorch's own choice on Hopper and Blackwell from 2.7 on
 };
 
+/// Where the values are.
+enum class AttentionValues {
+  apart,    ///< a tensor of their own
+  in_keys,  ///< the first elements of each key: latent attention in its absorbed form (arXiv 2405.04434, 2.1)
+};
+constexpr auto enum_names(AttentionValues) {
+  return std::to_array<EnumName<AttentionValues>>(
+      {{"apart", AttentionValues::apart}, {"in_keys", AttentionValues::in_keys}});
+}
+
 /// softmax(Q K^T) V in one kernel that never writes the scores (flash attention), over `batch` sequences.
 struct AttentionShape {
   std::int64_t batch = 1;
@@ -30,8 +41,13 @@ struct AttentionShape {
   Pass pass = Pass::forward;
   AttentionKernel kernel = AttentionKernel::newest;
   std::int64_t value_dim = 0;  ///< elements of a head's values and results; 0: head_dim
+  AttentionValues values = AttentionValues::apart;  ///< in_keys: value_dim is at most head_dim
 
   std::int64_t value_width() const { return value_dim > 0 ? value_dim : head_dim; }
+  /// Elements of a key and its value in memory.
+  std::int64_t key_width() const {
+    return values == AttentionValues::in_keys ? head_dim : head_dim + value_width();
+  }
   bool operator==(const AttentionShape&) const = default;
 };
 

@@ -47,6 +47,18 @@ std::string norm_text(const BatchNormShape& shape) {
 
 std::string_view norm_coefficients(const BatchNormShape&) { return "vector"; }
 
+GpuUse norm_uses(const BatchNormShape&, const GpuSpec&) { return use_of_vector_units("vector"); }
+
+/// Batches of one layer are alike.
+std::vector<std::int64_t> norm_numbers(const BatchNormShape& shape) {
+  return {shape.channels,
+          shape.image.h,
+          shape.image.w,
+          static_cast<std::int64_t>(shape.dtype),
+          static_cast<std::int64_t>(shape.pass),
+          static_cast<std::int64_t>(shape.layout)};
+}
+
 std::string_view norm_group(const BatchNormShape&) { return "norm"; }
 
 }  // namespace
@@ -59,8 +71,9 @@ extern constexpr OperatorClass kBatchNormClass = {.name = "batch_norm",
                                                   .shape_text = on_shape<&norm_text>,
                                                   .describe = on_shape<&describe_batch_norm>,
                                                   .output = on_shape<&norm_output>,
-                                                  .has_product = false,
                                                   .coefficients = on_shape<&norm_coefficients>,
+                                                  .uses = on_shape<&norm_uses>,
+                                                  .shape_numbers = on_shape<&norm_numbers>,
                                                   .group = on_shape<&norm_group>};
 
 const OperatorClass& operator_class(const BatchNormShape&) { return kBatchNormClass; }

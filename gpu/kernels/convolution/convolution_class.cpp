@@ -4,6 +4,7 @@
 
 #include "gpu/kernels/checks.hpp"
 #include "gpu/kernels/convolution/solver.hpp"
+#include "gpu/kernels/gemm/gemm_kernel.hpp"
 #include "gpu/kernels/image_words.hpp"
 #include "gpu/kernels/operator_class.hpp"
 
@@ -102,6 +103,37 @@ Flops matrix_flops(const ConvolutionShape& shape) { return Flops{2.0 * direct_mu
 
 std::string_view coefficients(const ConvolutionShape&) { return "convolution"; }
 
+DType multiplies(const ConvolutionShape& shape) { return shape.dtype; }
+
+/// The fastest solver is taken, so that all that any of them depends on can change the time: products of a
+/// library's tiles, and multiply-adds of vector units.
+GpuUse uses(const ConvolutionShape& shape, const GpuSpec& gpu) {
+  GpuUse use = use_of_product({.dtype = shape.dtype}, gpu);
+  use.add(use_of_vector_units("convolution"));
+  return use;
+}
+
+/// Passes, types and batches of one layer are alike.
+std::vector<std::int64_t> shape_numbers(const ConvolutionShape& shape) {
+  return {shape.channels, shape.filters,  shape.groups,   shape.image.h,    shape.image.w,
+          shape.filter.h, shape.filter.w, shape.pad.h,    shape.pad.w,      shape.stride.h,
+          shape.stride.w, shape.dilation.h, shape.dilation.w};
+}
+
+/// What the tensors of its solver's kernels touch, in each phase of the call.
+std::vector<TouchedPhase> touches(const ConvolutionShape& shape, const GpuSpec& gpu) {
+  KernelDescription kernel = plan_convolution(shape, gpu).kernel;
+  std::vector<TouchedPhase> phases;
+  const auto add = [&](std::vector<KernelPhase>& of) {
+    for (KernelPhase& phase : of)
+      phases.push_back({std::move(phase.name), std::move(phase.touches)});
+  };
+  add(kernel.before);
+  phases.push_back({{}, std::move(kernel.touches)});
+  add(kernel.after);
+  return phases;
+}
+
 /// Images are cut, never an image.
 Operator part(const ConvolutionShape& shape, std::int64_t parts) {
   ConvolutionShape cut = shape;
@@ -120,8 +152,12 @@ extern constexpr OperatorClass kConvolutionClass = {.name = "convolution",
                                                     .describe = on_shape<&describe_convolution>,
                                                     .describe_tuned = on_shape<&describe_tuned_convolution>,
                                                     .output = on_shape<&output>,
+                                                    .multiplies = on_shape<&multiplies>,
                                                     .matrix_flops = on_shape<&matrix_flops>,
                                                     .coefficients = on_shape<&coefficients>,
+                                                    .uses = on_shape<&uses>,
+                                                    .shape_numbers = on_shape<&shape_numbers>,
+                                                    .touches = on_shape<&touches>,
                                                     .part = on_shape<&part>};
 
 const OperatorClass& operator_class(const ConvolutionShape&) { return kConvolutionClass; }

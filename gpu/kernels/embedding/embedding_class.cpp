@@ -67,6 +67,8 @@ std::string name_of_op(const EmbeddingShape& shape) {
   return std::string(kOperators.at(shape.is_weighted ? 1 : 0));
 }
 
+GpuUse uses(const EmbeddingShape&, const GpuSpec&) { return {.peaks = {DType::fp32}}; }
+
 EmbeddingShape cut(EmbeddingShape shape, std::int64_t parts) {
   shape.bags = (shape.bags + parts - 1) / parts;
   for (EmbeddingShape& other : shape.others)
@@ -86,7 +88,7 @@ extern constexpr OperatorClass kEmbeddingClass = {.name = "embedding",
                                                   .describe = on_shape<&describe_embedding>,
                                                   .output = on_shape<&output>,
                                                   .name_of = on_shape<&name_of_op>,
-                                                  .has_product = false,
+                                                  .uses = on_shape<&uses>,
                                                   .part = on_shape<&part>};
 
 const OperatorClass& operator_class(const EmbeddingShape&) { return kEmbeddingClass; }

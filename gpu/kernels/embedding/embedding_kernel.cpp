@@ -182,6 +182,7 @@ class MixedTraffic final : public TrafficModel {
       sum.l2 += its.l2 * part.share;
       sum.llc += its.llc * part.share;
       sum.hbm += its.hbm * part.share;
+      sum.found += its.found * part.share;
       stored += part.output * part.share;
       to_hbm += part.output * (part.share * its.stores_to_hbm);
     }

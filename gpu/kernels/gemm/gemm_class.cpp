@@ -4,7 +4,9 @@
 #include <stdexcept>
 
 #include "gpu/kernels/checks.hpp"
+#include "gpu/kernels/gemm/gemm_footprints.hpp"
 #include "gpu/kernels/gemm/gemm_kernel.hpp"
+#include "gpu/kernels/gemm/gemm_plan.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/kernels/gemm/tuned_gemm.hpp"
 #include "gpu/kernels/operator_class.hpp"
@@ -80,6 +82,17 @@ std::string_view coefficients(const GemmShape& shape) {
   return shape.dtype == DType::fp32 ? "vector_gemm" : "matrix_gemm";
 }
 
+DType multiplies(const GemmShape& shape) { return shape.dtype; }
+
+std::vector<std::int64_t> shape_numbers(const GemmShape& shape) {
+  return {shape.m, shape.n, shape.k, shape.batch, static_cast<std::int64_t>(shape.dtype)};
+}
+
+std::vector<TouchedPhase> touches(const GemmShape& shape, const GpuSpec&) {
+  const auto touched = touched_by(shape);
+  return {{{}, {touched.begin(), touched.end()}}};
+}
+
 Operator part(const GemmShape& shape, std::int64_t parts) {
   GemmShape cut = shape;
   cut.m /= parts;
@@ -104,11 +117,25 @@ extern constexpr OperatorClass kGemmClass = {.name = "gemm",
                                              .describe = on_shape<&describe_gemm>,
                                              .describe_tuned = on_shape<&describe_tuned_gemm>,
                                              .output = on_shape<&output>,
+                                             .multiplies = on_shape<&multiplies>,
                                              .matrix_flops = on_shape<&matrix_flops>,
                                              .coefficients = on_shape<&coefficients>,
+                                             .uses = on_shape<&use_of_product>,
+                                             .shape_numbers = on_shape<&shape_numbers>,
+                                             .touches = on_shape<&touches>,
                                              .part = on_shape<&part>};
 
 const OperatorClass& operator_class(const GemmShape&) { return kGemmClass; }
+
+GpuUse use_of_product(const GemmShape& shape, const GpuSpec& gpu) {
+  const bool on_vectors = on_vector_units(shape.dtype, gpu);
+  GpuUse use{.coefficients = {coefficients(shape), on_vectors ? "vector_gemm" : "matrix_gemm"},
+             .peaks = {shape.dtype},
+             .sustained = {shape.dtype},
+             .streamed = shape.traffic == GemmTraffic::streamed};
+  if (scaled_together(shape.scales) > 0) use.peaks.insert(DType::fp32);  // vector units scale
+  return use;
+}
 
 std::int64_t scaled_together(GemmScales scales) {
   switch (scales) {

@@ -66,6 +66,23 @@ Bytes pool_output(const PoolShape& shape) { return bytes_of(shape).written; }
 
 std::string_view pool_coefficients(const PoolShape&) { return "vector"; }
 
+GpuUse pool_uses(const PoolShape&, const GpuSpec&) { return use_of_vector_units("vector"); }
+
+/// Passes, types and numbers of images of one layer are alike.
+std::vector<std::int64_t> pool_numbers(const PoolShape& shape) {
+  return {static_cast<std::int64_t>(shape.op),
+          shape.channels,
+          shape.image.h,
+          shape.image.w,
+          shape.window.h,
+          shape.window.w,
+          shape.pad.h,
+          shape.pad.w,
+          shape.stride.h,
+          shape.stride.w,
+          static_cast<std::int64_t>(shape.layout)};
+}
+
 /// Images are cut, never an image.
 Operator part_of_pool(const PoolShape& shape, std::int64_t parts) {
   PoolShape cut = shape;
@@ -84,8 +101,9 @@ extern constexpr OperatorClass kPoolClass = {.name = "pool",
                                              .describe = on_shape<&describe_pool>,
                                              .output = on_shape<&pool_output>,
                                              .name_of = on_shape<&pool_name>,
-                                             .has_product = false,
                                              .coefficients = on_shape<&pool_coefficients>,
+                                             .uses = on_shape<&pool_uses>,
+                                             .shape_numbers = on_shape<&pool_numbers>,
                                              .part = on_shape<&part_of_pool>};
 
 const OperatorClass& operator_class(const PoolShape&) { return kPoolClass; }

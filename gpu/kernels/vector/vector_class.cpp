@@ -12,15 +12,20 @@
 namespace c3::inline gpu {
 namespace {
 
+/// PyTorch's own kernels of norms.
+constexpr std::string_view kEager = "_eager";
+constexpr std::array<std::string_view, 2> kEagerNorms = {"layernorm_eager", "rmsnorm_eager"};
+
 constexpr auto kOperators = [] {
-  std::array<std::string_view, kVectorOps.size()> names;
-  std::ranges::transform(kVectorOps, names.begin(), &VectorOpTraits::name);
+  std::array<std::string_view, kVectorOps.size() + kEagerNorms.size()> names;
+  const auto rest = std::ranges::transform(kVectorOps, names.begin(), &VectorOpTraits::name).out;
+  std::ranges::copy(kEagerNorms, rest);
   return names;
 }();
 
 using Alias = std::pair<std::string_view, std::string_view>;
 constexpr std::array<Alias, 3> kMeanings = {
-    {{"ln", "layernorm"}, {"layer_norm", "layernorm"}, {"rms_norm", "rmsnorm"}}};
+    {{"ln", "layernorm_eager"}, {"layer_norm", "layernorm"}, {"rms_norm", "rmsnorm"}}};
 constexpr std::array kAliases = {kMeanings[0].first, kMeanings[1].first, kMeanings[2].first};
 
 std::string_view without_alias(std::string_view op) {
@@ -28,12 +33,23 @@ std::string_view without_alias(std::string_view op) {
   return found == kMeanings.end() ? op : found->second;
 }
 
+bool is_eager(std::string_view op) { return without_alias(op).ends_with(kEager); }
+
+/// The operator of one name of a chain.
+std::optional<VectorOp> op_named(std::string_view name) {
+  std::string_view plain = without_alias(name);
+  if (!is_eager(name)) return vector_op(plain);
+  plain.remove_suffix(kEager.size());
+  const std::optional<VectorOp> op = vector_op(plain);
+  return op && has_eager_kernel(*op) ? op : std::nullopt;
+}
+
 /// "gelu+add"
 VectorChain chain_of(std::string_view names) {
   std::optional<VectorChain> chain;
   while (true) {
     const std::string_view name = names.substr(0, names.find('+'));
-    const std::optional<VectorOp> op = vector_op(without_alias(name));
+    const std::optional<VectorOp> op = op_named(name);
     if (!op) {
       std::vector<std::string> known;
       for (const VectorOpTraits& each : kVectorOps)
@@ -58,7 +74,8 @@ Operator read(const ShapeWords& words) {
                           .rows = extent(words, rows),
                           .cols = extent(words, cols),
                           .dtype = chosen<DType>(words, dtype),
-                          .pass = chosen_or(words, pass, Pass::forward)};
+                          .pass = chosen_or(words, pass, Pass::forward),
+                          .is_eager = is_eager(words[op])};
   const bool is_of_fp32 = chain.first() == VectorOp::quantize_mx9 || chain.first() == VectorOp::quantize_mx6 ||
                           chain.first() == VectorOp::quantize_mx9_both ||
                           chain.first() == VectorOp::quantize_mx6_both;
@@ -92,6 +109,7 @@ std::string chain_name(const VectorShape& shape) {
   std::string name;
   for (const VectorOp part : shape.chain)
     (name += name.empty() ? "" : "+") += name_of(part);
+  if (shape.is_eager) name += kEager;
   return name;
 }
 
@@ -105,6 +123,18 @@ Bytes output(const VectorShape& shape) {
 }
 
 std::string_view coefficients(const VectorShape&) { return "vector"; }
+
+GpuUse uses(const VectorShape&, const GpuSpec&) { return use_of_vector_units("vector"); }
+
+std::vector<std::int64_t> shape_numbers(const VectorShape& shape) {
+  std::vector<std::int64_t> numbers;
+  for (const VectorOp part : shape.chain)
+    numbers.push_back(static_cast<std::int64_t>(part));
+  for (const std::int64_t number : {shape.rows, shape.cols, static_cast<std::int64_t>(shape.dtype),
+                                    static_cast<std::int64_t>(shape.pass)})
+    numbers.push_back(number);
+  return numbers;
+}
 
 std::string_view group(const VectorShape& shape) {
   switch (shape.chain.first()) {
@@ -142,9 +172,10 @@ extern constexpr OperatorClass kVectorClass = {.name = "vector",
                                                .describe = on_shape<&describe_vector>,
                                                .output = on_shape<&output>,
                                                .name_of = on_shape<&chain_name>,
-                                               .has_product = false,
                                                .fuses = true,
                                                .coefficients = on_shape<&coefficients>,
+                                               .uses = on_shape<&uses>,
+                                               .shape_numbers = on_shape<&shape_numbers>,
                                                .group = on_shape<&group>,
                                                .part = on_shape<&part>};
 

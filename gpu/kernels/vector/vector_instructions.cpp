@@ -55,6 +55,7 @@ double casts_of(VectorOp op) {
 double arithmetic_of(VectorOp op, Pass pass, const VectorCoefficients& coefficients) {
   if (op == VectorOp::pow || op == VectorOp::pow_scalar) return coefficients.power_ops;
   if (op == VectorOp::embedding) return coefficients.lookup_ops;
+  if (op == VectorOp::absmax) return coefficients.absmax_ops;
   if (op == VectorOp::layernorm_quantize) return arithmetic(VectorOp::layernorm, pass) + coefficients.cast_ops;
   if (op == VectorOp::rmsnorm_quantize) return arithmetic(VectorOp::rmsnorm, pass) + coefficients.cast_ops;
   if (is_cast(op)) return coefficients.cast_ops * casts_of(op);

@@ -18,6 +18,7 @@ namespace {
 constexpr double kThreads = 128;                    // of most work groups
 constexpr double kBytesPerThread = 16;              // one vector load
 constexpr std::int64_t kLongestInRegisters = 1024;  // columns of a row softmax, as PyTorch chooses
+constexpr std::int64_t kLongestOfWave = 2048;       // columns of a row norm, as TransformerEngine chooses
 constexpr double kWave = 32;                        // threads
 constexpr double kRegistersPerThread = 32 * 4;      // bytes
 // Of the kernels that quantise, which were measured on the device in graphs: 1.35 us for the smallest tensors
@@ -102,19 +103,19 @@ void describe_stream(KernelDescription& kernel, const VectorShape& shape, const 
 }
 
 /// The maximum of a whole tensor: a grid that stays, and joins its parts by atomics, however small the tensor.
-void as_maximum(KernelDescription& kernel, const GpuSpec& gpu) {
-  const VectorCoefficients& coefficients = gpu.kernels.vector;
+/// Threads load one number at a time, so that an SM's instructions limit it wherever the tensor lies.
+void as_maximum(KernelDescription& kernel, const VectorShape& shape, const GpuSpec& gpu) {
+  constexpr double kResidentThreads = 2048;  // of a CU
   const std::int64_t resident = std::min<std::int64_t>(kernel.work_groups, gpu.compute.cus());
   const double share = static_cast<double>(kernel.work_groups) / static_cast<double>(resident);
-  // Its own loads in flight limit it, whether they hit the caches or not.
-  const BytesPerSecond own = gpu.hbm.read * coefficients.absmax_share;
-  kernel.compute_time = std::max(kernel.compute_time * share, kernel.compulsory / own);
+  kernel.compute_time = kernel.compute_time * share;
+  kernel.traffic = scaled(std::move(kernel.traffic), share);
+  kernel.outstanding = element_size(shape.dtype) * kResidentThreads;
   kernel.work_groups = resident;
   kernel.output = kernel.output * share;
   kernel.flops = kernel.flops * share;
-  const Seconds least{coefficients.absmax_us * 1e-6};
+  const Seconds least{gpu.kernels.vector.absmax_us * 1e-6};
   kernel.least_time = std::max(Seconds{}, least - kGraphLaunch - gpu.hbm.latency);
-  kernel.hbm_share = coefficients.absmax_share;
   kernel.overlap = kRowOverlap;
 }
 
@@ -161,7 +162,35 @@ void describe_long_softmax(KernelDescription& kernel, const VectorShape& shape, 
       Seconds{(kPasses * (vectors + singles) * coefficients.iteration_us + coefficients.block_us) * 1e-6};
 }
 
-void describe_norm(KernelDescription& kernel, const VectorShape& shape, const GpuSpec& gpu) {
+/// A wave a row, all of it in registers: one pass, and sums over the lanes of the wave by shuffles. Source: the
+/// kernels that TransformerEngine registers (normalization/rmsnorm/rmsnorm_fwd_cuda_kernel.cu, layernorm alike,
+/// backward too), 4 waves of a row each up to 2,048 columns, loads of 4 numbers a lane up to 128 columns and of
+/// 16 B beyond; torch.compile and Liger's Triton kernels pack short rows likewise.
+/// Wrong when: Triton gives a row of 257 to 2,048 columns more waves than one.
+void describe_short_norm(KernelDescription& kernel, const VectorShape& shape, const GpuSpec& gpu) {
+  constexpr double kRows = kThreads / kWave;
+  constexpr std::int64_t kShortest = 128;  // columns of its smallest kernel
+  constexpr double kOfSum = 10;            // instructions of a lane: five shuffles, each with an addition
+  constexpr double kOfRow = 20;            // likewise: its root, and the sums' use; assumed
+  const Work work = work_of(shape, gpu.kernels.vector);
+  const auto cols = static_cast<double>(shape.cols);
+  const double in_load = kWave * (shape.cols <= kShortest ? 4.0 : kBytesPerThread / work.element);
+  const double padded = ceil_ratio(cols, in_load) * in_load;
+  const VectorOp op = shape.chain.first();
+  const double sums = op == VectorOp::layernorm || op == VectorOp::layernorm_quantize ? 2 : 1;
+  const double of_row = padded * work.instructions + kWave * (sums * kOfSum + kOfRow);
+  kernel.work_groups = static_cast<std::int64_t>(ceil_ratio(static_cast<double>(shape.rows), kRows));
+  kernel.needs = threads(kThreads);
+  const double held = shape.pass == Pass::forward ? 1.0 : 2.0;  // tensors, in fp32
+  kernel.needs.registers += element_size(DType::fp32) * (kRows * padded * held);
+  kernel.compute_time = Seconds{kRows * of_row / instructions_per_second(gpu)};
+  finish(kernel, work, loads_of(work, kernel.work_groups, gpu), gpu);
+  kernel.outstanding = Bytes{kRows * cols * work.element};
+}
+
+/// A work group a row, which it goes through twice: of rows too long for a wave, and PyTorch's kernel of all
+/// (layer_norm_kernel.cu).
+void describe_long_norm(KernelDescription& kernel, const VectorShape& shape, const GpuSpec& gpu) {
   constexpr double kPasses = 2;
   const Work work = describe_rows(kernel, shape, gpu, kThreads, kPasses);
   const double in_iteration = kThreads * kBytesPerThread / element_size(shape.dtype).value;
@@ -179,7 +208,7 @@ KernelDescription describe_vector(std::string name, const VectorShape& shape, co
   const VectorOp first = shape.chain.first();
   if (traits(first).row_passes < 2) {
     describe_stream(kernel, shape, gpu);
-    if (first == VectorOp::absmax) as_maximum(kernel, gpu);
+    if (first == VectorOp::absmax) as_maximum(kernel, shape, gpu);
     if (first >= VectorOp::absmax && first <= VectorOp::quantize_nv_both) kernel.measured_launch = kGraphLaunch;
   } else if (first == VectorOp::softmax) {
     shape.cols <= kLongestInRegisters ? describe_short_softmax(kernel, shape, gpu)
@@ -187,7 +216,8 @@ KernelDescription describe_vector(std::string name, const VectorShape& shape, co
     kernel.call = CallKind::softmax;
     kernel.overlap = kRowOverlap;
   } else {
-    describe_norm(kernel, shape, gpu);
+    const bool in_registers = shape.cols <= kLongestOfWave && !shape.is_eager;
+    in_registers ? describe_short_norm(kernel, shape, gpu) : describe_long_norm(kernel, shape, gpu);
     kernel.call = CallKind::norm;
     kernel.overlap = kRowOverlap;
   }

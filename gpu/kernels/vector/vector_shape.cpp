@@ -22,6 +22,8 @@ std::optional<VectorOp> vector_op(std::string_view name) {
   return found == kVectorOps.end() ? std::nullopt : std::optional(found->op);
 }
 
+bool has_eager_kernel(VectorOp op) { return op == VectorOp::layernorm || op == VectorOp::rmsnorm; }
+
 bool is_optimizer(VectorOp op) { return op == VectorOp::adam || op == VectorOp::sgd; }
 
 Bytes scale_bytes(const VectorShape& shape) {

@@ -169,11 +169,15 @@ struct VectorShape {
   std::int64_t cols = 0;
   DType dtype = DType::fp32;
   Pass pass = Pass::forward;
+  bool is_eager = false;  ///< a norm by PyTorch's own kernel, a work group a row however short
 
   bool operator==(const VectorShape&) const = default;
 };
 
 const OperatorClass& operator_class(const VectorShape& shape);
+
+/// Layer and RMS norms that write their input's type, which PyTorch has kernels of its own for.
+bool has_eager_kernel(VectorOp op);
 
 /// Bytes of the scales that \p shape writes beside its tensor.
 Bytes scale_bytes(const VectorShape& shape);

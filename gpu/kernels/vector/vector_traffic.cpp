@@ -14,11 +14,12 @@ double missed_of(double ratio, double sharpness) {
 }  // namespace
 
 Traffic VectorTraffic::per_work_group(const CacheState& state) const {
-  const double first = missed_of(loads_.tensors / state.llc_size, loads_.sharpness);
+  const double first = state.cold ? 1.0 : missed_of(loads_.tensors / state.llc_size, loads_.sharpness);
   Traffic traffic;
   traffic.l2 = loads_.once + loads_.again;
   traffic.hbm = loads_.once * first + loads_.again * again_missed(state);
   traffic.llc = traffic.hbm;
+  traffic.found = loads_.once * (1.0 - first);
   traffic.stores_to_hbm = first;
   return traffic;
 }

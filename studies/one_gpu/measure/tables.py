@@ -64,7 +64,7 @@ def beside(raw):
             yield {rates.get(name, name): value for name, value in row.items()}
 
 
-VECTORS = {"softmax": "softmax", "layernorm": "layernorm", "rmsnorm": "rmsnorm", "gelu": "gelu"}
+VECTORS = {"softmax": "softmax", "layernorm": "layernorm_eager", "rmsnorm": "rmsnorm_eager", "gelu": "gelu"}
 
 
 def kernels(raw):

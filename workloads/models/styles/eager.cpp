@@ -11,6 +11,7 @@ class Eager final : public TrainingLowering {
 
  private:
   void norm_of_rows(Norm formula, TensorShape tensor, Bytes kept) override;
+  bool norms_are_eager() const override { return true; }
   void residual(const parts::Residual& part) override;
   void before_softmax(TensorShape scores) override;
   void gated(VectorOp function, TensorShape tensor) override;

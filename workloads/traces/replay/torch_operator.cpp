@@ -130,6 +130,7 @@ constexpr std::array kElementwise{
 
 /// Softmax and norms, forward and backward.
 std::optional<TorchOperator> along_rows(const VectorShape& shape) {
+  if (has_eager_kernel(shape.chain.first()) && !shape.is_eager) return std::nullopt;  // no kernel of PyTorch's
   const bool is_backward = shape.pass == Pass::backward;
   const std::string_view type = torch_type(shape.dtype);
   const Dims dims{shape.rows, shape.cols};
@@ -176,7 +177,8 @@ bool is_plain(const GemmShape& shape) {
 
 TorchOperator torch_operator(const Operator& op) {
   if (const auto* shape = op.as<GemmShape>(); shape != nullptr && is_plain(*shape)) return product(*shape);
-  if (const auto* shape = op.as<AttentionShape>(); shape != nullptr && has_torch_name(shape->kernel))
+  if (const auto* shape = op.as<AttentionShape>();
+      shape != nullptr && has_torch_name(shape->kernel) && shape->values == AttentionValues::apart)
     return attention(*shape);
   if (const auto* shape = op.as<VectorShape>()) {
     if (std::optional<TorchOperator> written = vector(*shape)) return *std::move(written);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "gpu/kernels/attention/attention_shape.hpp"
 #include "gpu/kernels/operator_table.hpp"
 
 namespace c3::inline traces {
@@ -153,6 +152,12 @@ WorkClass class_of(const LaunchedKernel& kernel) {
 
 }  // namespace
 
+WorkClass work_class(const OperatorClass& of) {
+  const auto* const found = std::ranges::find(kWorkClassNames, of.name);
+  if (found != kWorkClassNames.end()) return static_cast<WorkClass>(found - kWorkClassNames.begin());
+  return of.has_product() ? WorkClass::gemm : WorkClass::vector;
+}
+
 KernelOperator derive_written(const LaunchedKernel& kernel) {
   ShapeWords words;
   for (const OpArgument& argument : *kernel.arguments) {
@@ -165,9 +170,7 @@ KernelOperator derive_written(const LaunchedKernel& kernel) {
   }
   try {
     KernelOperator result = found(operator_of(words), "as c3sim wrote it");
-    const bool is_product = result.op->as<GemmShape>() != nullptr;
-    const bool is_attention = result.op->as<AttentionShape>() != nullptr;
-    result.work = is_product ? WorkClass::gemm : is_attention ? WorkClass::attention : WorkClass::vector;
+    result.work = work_class(result.op->of_class());
     return result;
   } catch (const ShapeError& error) {
     return not_found(std::string("an operator of c3sim: ") + error.what());

@@ -47,6 +47,8 @@ KernelOperator derive_product(const LaunchedKernel& kernel);
 KernelOperator derive_convolution(const LaunchedKernel& kernel);
 KernelOperator derive_attention(const LaunchedKernel& kernel);
 KernelOperator derive_vector(const LaunchedKernel& kernel);
+/// The class of kernels that compute operators of \p of: the one with its name; else by whether it multiplies.
+WorkClass work_class(const OperatorClass& of);
 /// Of an operator of namespace `c3sim`, whose arguments are the words of a table of kernels.
 KernelOperator derive_written(const LaunchedKernel& kernel);
 

@@ -11,7 +11,6 @@
 #include "gpu/kernels/describe.hpp"
 #include "gpu/kernels/operator_class.hpp"
 #include "gpu/kernels/operator_table.hpp"
-#include "gpu/kernels/vector/vector_shape.hpp"
 #include "workloads/traces/retiming/kernel_operators.hpp"
 
 namespace c3::inline traces {
@@ -23,17 +22,14 @@ struct OperatorTime {
   std::string refusal;  ///< why not
 };
 
-/// A whole GPU. Caches of no size would be a division by zero for what is read again.
-KernelSlice slice_for(const Operator& op, FoundInCaches found) {
-  constexpr double kNothing = 1e-6;
-  const bool is_cold = found == FoundInCaches::nothing && op.as<VectorShape>() != nullptr;
-  return {.cache = is_cold ? kNothing : 1.0, .launch = LaunchCost::device};
+KernelSlice slice_for(FoundInCaches found) {
+  return {.launch = LaunchCost::device, .cold = found == FoundInCaches::nothing};
 }
 
 OperatorTime time_on(const KernelOperator& what, const GpuSpec& gpu, FoundInCaches found) {
   if (!what.op) return {};
   try {
-    const Seconds time = time_of(*what.op, gpu, slice_for(*what.op, found)).time;
+    const Seconds time = time_of(*what.op, gpu, slice_for(found)).time;
     return {what.in_another ? Seconds{} : time, {}};
   } catch (const InfeasibleError& error) {
     return {std::nullopt, error.what()};

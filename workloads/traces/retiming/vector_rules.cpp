@@ -64,6 +64,7 @@ KernelOperator derive_rows(const LaunchedKernel& kernel, VectorOp op) {
   shape.cols = columns_of(kernel, dims, op == VectorOp::softmax);
   shape.rows = tensor->elements() / std::max<std::int64_t>(shape.cols, 1);
   shape.dtype = *dtype;
+  shape.is_eager = has_eager_kernel(op) && kernel.launcher.starts_with("aten::");
   if (shape.cols < 1 || shape.rows < 1) return not_found("a row-wise operator on an empty tensor");
   const bool is_backward = kernel.op.find("ackward") != std::string_view::npos;
   if (!is_backward) return found(shape, "rows: the dimension that it goes along");
