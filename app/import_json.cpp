@@ -31,6 +31,7 @@ Json rank_json(const RankSummary& rank) {
 }
 
 Json collective_json(const CollectiveSummary& summary) {
+  const bool has_whole = summary.instances > summary.partial;
   return {{"kind", json_or_null(summary.kind)},
           {"dtype", json_or_null(summary.dtype)},
           {"bytes", json_or_null(summary.bytes)},
@@ -38,9 +39,11 @@ Json collective_json(const CollectiveSummary& summary) {
           {"splits", json_or_null(summary.splits)},
           {"kernels", summary.kernels},
           {"matched", summary.instances},
+          {"matched_in_part", summary.partial},
           {"recorded_us", us(summary.recorded)},
-          {"true_cost_us", summary.instances > 0 ? Json(us(summary.cost)) : Json(nullptr)},
-          {"waiting_us", summary.instances > 0 ? Json(us(summary.waiting)) : Json(nullptr)},
+          {"true_cost_us", has_whole ? Json(us(summary.cost)) : Json(nullptr)},
+          {"cost_at_most_us", summary.partial > 0 ? Json(us(summary.cost_at_most)) : Json(nullptr)},
+          {"waiting_us", has_whole ? Json(us(summary.waiting)) : Json(nullptr)},
           {"waiting_at_least_us", us(summary.waiting_at_least)}};
 }
 
@@ -57,9 +60,11 @@ Json collectives_json(const ImportReport& report) {
           {"specified", report.collective_kernels - report.unspecified.size()},
           {"matched_by_sequence", report.matched_by_sequence},
           {"matched_by_order", report.matched_by_order},
-          {"upper_bounds", report.collective_kernels > 0 && matched == 0},
-          {"true_cost_us", matched > 0 ? Json(us(report.true_cost)) : Json(nullptr)},
-          {"waiting_us", matched > 0 ? Json(us(report.waiting)) : Json(nullptr)},
+          {"matched_in_part", report.partial},
+          {"upper_bounds", report.collective_kernels > 0 && report.whole() == 0},
+          {"true_cost_us", report.whole() > 0 ? Json(us(report.true_cost)) : Json(nullptr)},
+          {"cost_at_most_us", report.partial > 0 ? Json(us(report.cost_at_most)) : Json(nullptr)},
+          {"waiting_us", report.whole() > 0 ? Json(us(report.waiting)) : Json(nullptr)},
           {"unmatched_us", us(report.unmatched)},
           {"waiting_at_least_us", us(report.waiting_at_least)},
           {"end_spread_median_us", matched > 0 ? Json(us(report.end_spread_median)) : Json(nullptr)},

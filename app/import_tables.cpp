@@ -75,15 +75,17 @@ ImportTable collectives_table(const ImportReport& report) {
   ImportTable table{.name = "collectives",
                     .title = "collectives",
                     .columns = {"kind", "type", "bytes", "ranks", "kernels", "matched", "recorded [ms]",
-                                "true cost [ms]", "waiting [ms]", "waiting at least [ms]", "splits"},
+                                "true cost [ms]", "cost at most [ms]", "waiting [ms]", "waiting at least [ms]",
+                                "splits"},
                     .rows = {}};
-  for (const CollectiveSummary& summary : report.collectives)
-    table.rows.push_back({cell(summary.kind), cell(summary.dtype), cell(summary.bytes),
-                          cell(summary.group_size), fmt::format("{}", summary.kernels),
-                          fmt::format("{}", summary.instances), ms_cell(summary.recorded),
-                          summary.instances > 0 ? ms_cell(summary.cost) : "-",
-                          summary.instances > 0 ? ms_cell(summary.waiting) : "-",
-                          ms_cell(summary.waiting_at_least), cell(summary.splits)});
+  for (const CollectiveSummary& summary : report.collectives) {
+    const bool has_whole = summary.instances > summary.partial;
+    table.rows.push_back(
+        {cell(summary.kind), cell(summary.dtype), cell(summary.bytes), cell(summary.group_size),
+         fmt::format("{}", summary.kernels), fmt::format("{}", summary.instances), ms_cell(summary.recorded),
+         has_whole ? ms_cell(summary.cost) : "-", summary.partial > 0 ? ms_cell(summary.cost_at_most) : "-",
+         has_whole ? ms_cell(summary.waiting) : "-", ms_cell(summary.waiting_at_least), cell(summary.splits)});
+  }
   return table;
 }
 

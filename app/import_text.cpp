@@ -52,9 +52,10 @@ namespace {
 std::string overview(const ImportReport& report) {
   std::set<std::string> gpus;
   for (const RankSummary& rank : report.ranks)
-    gpus.insert(rank.gpu.empty() ? "a GPU that is not named" : rank.gpu);
-  return fmt::format("{} {} on {}\n", report.ranks.size(), report.ranks.size() == 1 ? "rank" : "ranks",
-                     fmt::join(gpus, ", "));
+    if (rank.activities > 0) gpus.insert(rank.gpu.empty() ? "a GPU that is not named" : rank.gpu);
+  const char* const ranks = report.ranks.size() == 1 ? "rank" : "ranks";
+  if (gpus.empty()) return fmt::format("{} {} without GPU work\n", report.ranks.size(), ranks);
+  return fmt::format("{} {} on {}\n", report.ranks.size(), ranks, fmt::join(gpus, ", "));
 }
 
 /// What a reader must know of the collectives.
@@ -74,12 +75,16 @@ std::string collectives_note(const ImportReport& report) {
   note +=
       fmt::format("{} collectives matched across ranks: {} by sequence number, {} by order in their group\n",
                   matched, report.matched_by_sequence, report.matched_by_order);
-  note += fmt::format(
-      "true cost, from the latest start to the end: {:.3f} ms; kernels waited {:.3f} ms for late ranks; ends "
-      "of "
-      "a collective differ by {:.1f} us (median), {:.1f} us (worst)\n",
-      report.true_cost.milliseconds(), report.waiting.milliseconds(), report.end_spread_median.microseconds(),
-      report.end_spread_worst.microseconds());
+  if (report.whole() > 0)
+    note += fmt::format(
+        "true cost, from the latest start to the end: {:.3f} ms; kernels waited {:.3f} ms for late ranks\n",
+        report.true_cost.milliseconds(), report.waiting.milliseconds());
+  if (report.partial > 0)
+    note += fmt::format(
+        "{} of them lack ranks that are not here and may have come later: they cost at most {:.3f} ms\n",
+        report.partial, report.cost_at_most.milliseconds());
+  note += fmt::format("ends of a collective differ by {:.1f} us (median), {:.1f} us (worst)\n",
+                      report.end_spread_median.microseconds(), report.end_spread_worst.microseconds());
   return note;
 }
 

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <iterator>
 #include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/trace_notes.hpp"
 #include "files/io_error.hpp"
 #include "files/tar_members.hpp"
 #include "files/unpacked_file.hpp"
@@ -34,13 +36,16 @@ bool is_named_like_a_trace(const fs::path& path) {
   return std::ranges::any_of(kEndings, [&](std::string_view ending) { return name.ends_with(ending); });
 }
 
+/// What macOS keeps beside a file on other file systems and in archives: "._rank0.json" of "rank0.json".
+bool is_apple_double(const fs::path& path) { return path.filename().string().starts_with("._"); }
+
 std::vector<fs::path> files_in(const fs::path& folder) {
   std::vector<fs::path> files;
   std::error_code error;
   for (fs::directory_iterator entry(folder, error); !error && entry != fs::directory_iterator();
        entry.increment(error)) {
     std::error_code ignored;  // of a link that leads nowhere
-    if (entry->is_regular_file(ignored)) files.push_back(entry->path());
+    if (entry->is_regular_file(ignored) && !is_apple_double(entry->path())) files.push_back(entry->path());
   }
   if (error) throw IoError(folder.string(), "read", error.message());
   std::ranges::sort(files);
@@ -120,8 +125,7 @@ class TraceReader {
     const ByteSource all = [&source](std::span<char> part) { return source.read(part); };
     switch (format) {
       case TraceFormat::kineto:
-        for (Trace& trace : traces_of_ranks(read_kineto(name, all)))
-          kinetos_.push_back(std::move(trace));
+        read_ranks(read_kineto(name, all));
         break;
       case TraceFormat::execution:
         executions_.push_back(read_execution_trace(name, all));
@@ -144,10 +148,16 @@ class TraceReader {
     }
   }
 
+  void read_ranks(Trace file) {
+    std::ranges::move(notes_on(file), std::back_inserter(files_.notes));
+    std::ranges::move(traces_of_ranks(std::move(file)), std::back_inserter(kinetos_));
+  }
+
   void read_archive(const std::string& archive, const ByteSource& bytes) {
     TarMembers members(bytes, archive);
     const std::size_t before = count();
     while (members.next()) {
+      if (is_apple_double(members.name())) continue;
       try {
         read(
             archive + "/" + members.name(), [&members](std::span<char> part) { return members.read(part); },

@@ -60,10 +60,10 @@ SpreadByClass recorded_spread(const TraceRuns& runs) {
     if (run == nullptr) continue;
     std::map<std::pair<WorkClass, std::string>, std::vector<double>> durations;
     for (const Rank& rank : run->ranks) {
-      for (const TraceEvent& event : rank.trace.activities) {
+      for (std::size_t i = 0; i < rank.classes.size(); ++i) {
+        const TraceEvent& event = rank.trace.activities[i];
         if (event.kind != EventKind::kernel) continue;
-        const std::string& kernel = rank.trace.name_of(event);
-        durations[{work_class(event.kind, kernel), kernel}].push_back(
+        durations[{rank.classes[i], rank.trace.name_of(event)}].push_back(
             static_cast<double>(event.duration.count));
       }
     }

@@ -114,6 +114,38 @@ TEST_CASE("the true cost runs from the latest start to the end, and the latest r
   CHECK(report.unspecified.empty());
 }
 
+TEST_CASE("of a collective of eight ranks of which two are here, the cost is an upper bound and the waiting a lower one") {
+  std::vector<Rank> two = run_of(rank_of(0, 8, {50, 180}), rank_of(1, 8, {80, 175}));
+  order_ranks(two, /*allow_missing=*/true);
+  const ImportReport report = make_report(two);
+  CHECK(report.partial == 2);
+  CHECK(report.whole() == 0);
+  CHECK(report.true_cost.count == 0);
+  CHECK(report.cost_at_most == 60_us);
+  CHECK(report.waiting.count == 0);
+  CHECK(report.waiting_at_least == 35_us);
+  CHECK(report.stragglers.empty());
+}
+
+TEST_CASE("collectives that all ranks of a job joined have the job as their group, where no size is recorded") {
+  const auto rank = [](int number) {
+    TraceText text;
+    text.op("aten::zero", 0, 1);
+    text.kernel("ncclDevKernel_AllReduce", 50, 60, 500, 20,
+                R"(,"Collective name":"allreduce","In msg nelems":8,"Out msg nelems":8,"dtype":"Float")");
+    return Rank(text.read(fmt::format(R"("distributedInfo":{{"rank":{},"world_size":2}},)", number)));
+  };
+  std::vector<Rank> both = run_of(rank(0), rank(1));
+  order_ranks(both, false);
+  const ImportReport report = make_report(both);
+  CHECK(report.unspecified.empty());
+  CHECK(report.collectives.front().group_size == 2);
+  // Of one rank nobody has matched anything.
+  std::vector<Rank> alone = run_of(rank(0));
+  order_ranks(alone, false);
+  CHECK(make_report(alone).unspecified.size() == 1);
+}
+
 TEST_CASE("of a rank alone, what is beyond the shortest alike collective was waiting") {
   // 60, 30 and 45 us.
   const ImportReport report = make_report(run_of(rank_of(0, 2, {50, 180, 265})));

@@ -1,10 +1,11 @@
 #include <algorithm>
 #include <optional>
+#include <vector>
 
 #include <doctest/doctest.h>
 
 #include "tests/support/trace_text.hpp"
-#include "workloads/traces/rank_record.hpp"
+#include "workloads/traces/make_report.hpp"
 
 using namespace c3;
 
@@ -20,6 +21,12 @@ std::optional<std::string> waits_for(const TraceText& text, const std::string& c
     source = rank.trace.name_of(rank.trace.activities[wait.activity]);
   }
   return source;
+}
+
+std::vector<Rank> one(const TraceText& text) {
+  std::vector<Rank> ranks;
+  ranks.emplace_back(text.read());
+  return ranks;
 }
 
 }  // namespace
@@ -57,6 +64,22 @@ TEST_CASE("a copy that is over when its call returns was waited for, another one
   later.call("cudaMemcpyAsync", 0, 10, 1)
       .event("gpu_memcpy", "there", 8, 30, R"("pid":0,"tid":7)", R"("stream":7,"device":0,"correlation":1)");
   CHECK_FALSE(waits_for(later, "cudaMemcpyAsync").has_value());
+}
+
+TEST_CASE("a copy that ends before its call returns is no wait where the call launched it only at its end") {
+  // 31 us of staging pageable memory, then a copy of 1 us: the copy did not make the call take 33 us.
+  TraceText text;
+  text.call("cudaMemcpyAsync", 1000, 33, 7)
+      .event("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", 1031, 1, R"("pid":0,"tid":7)",
+             R"("stream":7,"device":0,"correlation":7)");
+  CHECK_FALSE(waits_for(text, "cudaMemcpyAsync").has_value());
+  const std::vector<Rank> ranks = one(text);
+  const ImportReport report = make_report(ranks);
+  CHECK(report.errors.worst == 0.0);
+  CHECK(report.unexplained.empty());
+  // A nested synchronisation of the driver waits for the copy as little.
+  text.call("cuStreamSynchronize", 1005, 27, 8);
+  CHECK(make_report(one(text)).errors.worst == 0.0);
 }
 
 TEST_CASE("a long allocation is a wait only if it returns soon after the GPU had become idle") {

@@ -109,11 +109,44 @@ TEST_CASE("what is no trace is refused with the file and the event") {
         "t.json: there is text after the end of the JSON value");
   CHECK(refusal(R"({"traceEvents":[{"ph":"X","cat":"kernel","name":"k","ts":"soon","dur":1}]})") ==
         "t.json: event 0: ts: \"soon\" is not a number of microseconds");
-  CHECK(refusal(R"({"traceEvents":[{"ph":"X","cat":"kernel","name":"k","ts":1,"dur":-1}]})") ==
-        "t.json: event 0: dur: \"-1\" is not a number of microseconds from 0 to 50 days");
+  CHECK(refusal(R"({"traceEvents":[{"ph":"X","cat":"kernel","name":"k","ts":1,"dur":-1e14}]})") ==
+        "t.json: event 0: dur: \"-1e14\" is not a number of microseconds of at most 50 days");
   CHECK(
       refusal(R"({"traceEvents":[)" + good + R"(,{"ph":"X","cat":"kernel","name":"k","ts":1e14,"dur":1}]})") ==
       "t.json: event 1: ts: 1e14 is more than 50 days from the first event");
+}
+
+TEST_CASE("a negative duration is taken as 0 and named") {
+  TraceText text;
+  text.kernel("good", 1, 2, 1).kernel("bad", 5, -3, 2);
+  const Trace trace = text.read();
+  REQUIRE(trace.changed_durations.size() == 1);
+  const ChangedDuration& change = trace.changed_durations.front();
+  CHECK(change.event == 1);
+  CHECK(trace.texts.text(change.name) == "bad");
+  CHECK(change.recorded == Picoseconds{-3'000'000});
+  CHECK(trace.activities[1].duration == Picoseconds{});
+}
+
+TEST_CASE("work that ends after later work of its stream has ended is cut where that begins, and named") {
+  // Five products of 200 us each 210 us, the third recorded as 1.6 s: the fourth begins 210 us after it.
+  TraceText text;
+  for (int i = 0; i < 5; ++i)
+    text.launch("gemm", 10 * i, 100 + 210 * i, i == 2 ? 1.6e6 : 200, i + 1);
+  const Trace trace = text.read();
+  REQUIRE(trace.changed_durations.size() == 1);
+  CHECK(trace.changed_durations.front().recorded == 1'600'000_us);
+  CHECK(trace.changed_durations.front().taken == 210_us);
+  CHECK(trace.activities[2].duration == 210_us);
+  CHECK(trace.activities[1].duration == 200_us);
+}
+
+TEST_CASE("kernels of one graph, those that begin early, and those of two streams may overlap") {
+  TraceText text;
+  text.call("cudaGraphLaunch", 0, 10, 1).kernel("branch", 20, 100, 1).kernel("other", 30, 40, 1);
+  text.launch("before", 200, 210, 100, 2).launch("early", 205, 300, 50, 3);  // ends after the one before it
+  text.launch("long", 400, 410, 500, 4, 7).launch("beside", 405, 420, 50, 5, 20);
+  CHECK(text.read().changed_durations.empty());
 }
 
 TEST_CASE("a trace of thousands of threads or streams is refused") {

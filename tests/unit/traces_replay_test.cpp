@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -43,7 +45,40 @@ TEST_CASE("points that wait for each other are refused") {
   const PointId b = graph.add_point({});
   graph.add_edge(a, b, 1_us, LagKind::host);
   graph.add_edge(b, a, 1_us, LagKind::host);
-  CHECK_THROWS_AS(graph.replay(), CycleError);
+  const PointId behind = graph.add_point({});
+  graph.add_edge(a, behind, 1_us, LagKind::host);  // waits for the ring and is not in it
+  try {
+    graph.replay();
+    FAIL("the ring was not found");
+  } catch (const CycleError& error) {
+    std::vector<PointId> ring = error.ring();
+    std::ranges::sort(ring);
+    CHECK(ring == std::vector<PointId>{a, b});
+  }
+}
+
+TEST_CASE("of collectives that ranks run in two orders, the kernels of the ring are named") {
+  const auto rank = [](int number, int first, int second) {
+    TraceText text;
+    text.op("aten::zero", 0, 1);
+    const auto kernel = [&](const char* name, int start, int sequence) {
+      text.call("cudaLaunchKernel", start - 10, 5, sequence).kernel(
+          name, start, 20, sequence, 20,
+          fmt::format(R"(,"Seq":{},"Collective name":"allreduce","In msg nelems":8,"dtype":"Float",)"
+                      R"("Group size":2,"Process Group Name":"0")", sequence));
+    };
+    kernel(first == 1 ? "one" : "two", 100, first);
+    kernel(second == 1 ? "one" : "two", 200, second);
+    return Rank(text.read(fmt::format(R"("distributedInfo":{{"rank":{},"world_size":2}},)", number)));
+  };
+  std::vector<Rank> ranks;
+  ranks.push_back(rank(0, 1, 2));
+  ranks.push_back(rank(1, 2, 1));
+  const std::string refusal = refusal_of([&] { make_report(ranks); });
+  CHECK(refusal.find("events of this run wait for each other in a ring: ") != std::string::npos);
+  for (const char* const named : {"'one' (trace.json, event 2, ts 100.000)", "'two' (trace.json, event 4, ts 200.000)",
+                                  "'two' (trace.json, event 2, ts 100.000)", "'one' (trace.json, event 4, ts 200.000)"})
+    CHECK_MESSAGE(refusal.find(named) != std::string::npos, refusal);
 }
 
 TEST_CASE("the nearest cause keeps its recorded lag, others get typical ones") {

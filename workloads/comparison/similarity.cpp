@@ -38,6 +38,13 @@ Picoseconds length_to_end(const std::vector<WorkDates>& dates, Picoseconds begin
   return std::ranges::max(dates, {}, &WorkDates::end).end - begin;
 }
 
+/// Whether the dates of all members of each collective are there.
+bool knows_waiting(const RecordedRun& run) {
+  return !run.is_of_one_rank() && std::ranges::all_of(run.collectives, [](const RecordedCollective& its) {
+    return its.group_size <= std::ssize(its.members);
+  });
+}
+
 }  // namespace
 
 RecordedRun named_by_list(const std::vector<Rank>& ranks, std::span<const ListedRank> listed,
@@ -73,13 +80,13 @@ std::vector<RankSimilarity> similarities(const Compared& compared) {
     const auto row = static_cast<std::size_t>(its - recording.ranks.begin());
     const bool is_listed = !compared.listed.empty();
     const Picoseconds length = is_listed ? length_to_end(dates[row], begin_of(recording)) : length_of(*its);
-    RankTimeline of_trace = timeline_of(recording, row, dates, length, !recording.is_of_one_rank());
+    RankTimeline of_trace = timeline_of(recording, row, dates, length, knows_waiting(recording));
     if (is_listed) {
       name_streams_by_use(of_trace);
       of_trace.steps = static_cast<double>(compared.listed[i].repetitions);
     }
     found.push_back(compare(of_trace,
-                            timeline_of(run, i, replayed.work, replayed.lengths[i], !run.is_of_one_rank()),
+                            timeline_of(run, i, replayed.work, replayed.lengths[i], knows_waiting(run)),
                             timeline_of(run, i, modelled.work, modelled.lengths[i], true), waiting));
   }
   return found;

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "workloads/traces/kernel_class.hpp"
+#include "workloads/traces/communication_names.hpp"
 
 namespace c3::inline traces {
 namespace {
@@ -43,6 +43,13 @@ void complete(CollectiveKernel& kernel, const CollectiveIssue& issue) {
   if (!kernel.bytes) kernel.bytes = collective_bytes(issue.in_elements, issue.out_elements, kernel.dtype);
 }
 
+std::string kind_by_name(const std::string& kernel) {
+  const CommunicationName* const known = communication_name(in_small_letters(kernel));
+  if (known != nullptr && !known->kind.empty()) return std::string(known->kind);
+  const std::string kind = collective_kind(kernel);
+  return kind == "wait" ? "" : kind;  // for a signal, of whatever it is
+}
+
 }  // namespace
 
 std::string CollectiveKernel::missing() const {
@@ -54,6 +61,7 @@ std::string CollectiveKernel::missing() const {
 }
 
 std::vector<CollectiveKernel> collective_kernels(const Trace& trace, const TraceJoin& join,
+                                                 const std::vector<WorkClass>& classes,
                                                  const std::vector<CollectiveIssue>& issues) {
   std::unordered_map<std::uint32_t, std::uint32_t> issue_of_op;
   for (std::uint32_t i = 0; i < issues.size(); ++i)
@@ -61,7 +69,7 @@ std::vector<CollectiveKernel> collective_kernels(const Trace& trace, const Trace
   std::vector<CollectiveKernel> kernels;
   for (std::uint32_t i = 0; i < trace.activities.size(); ++i) {
     const TraceEvent& event = trace.activities[i];
-    if (work_class(event.kind, trace.name_of(event)) != WorkClass::collective) continue;
+    if (classes[i] != WorkClass::collective) continue;
     CollectiveKernel kernel;
     kernel.activity = i;
     if (event.collective != kNoIndex) read_kernel(trace, trace.collective_arguments[event.collective], kernel);
@@ -70,7 +78,8 @@ std::vector<CollectiveKernel> collective_kernels(const Trace& trace, const Trace
       if (const auto found = issue_of_op.find(op); found != issue_of_op.end()) kernel.issue = found->second;
     }
     if (kernel.issue != kNoIndex) complete(kernel, issues[kernel.issue]);
-    if (kernel.kind.empty()) kernel.kind = collective_kind(trace.name_of(event));
+    if (kernel.kind.empty()) kernel.kind = kind_by_name(trace.name_of(event));
+    if (event.kind == EventKind::copy) kernel.bytes.reset();
     kernels.push_back(std::move(kernel));
   }
   return kernels;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "workloads/traces/collective_issues.hpp"
+#include "workloads/traces/kernel_class.hpp"
 #include "workloads/traces/trace_join.hpp"
 
 namespace c3::inline traces {
@@ -31,8 +32,10 @@ struct CollectiveKernel {
   std::string missing() const;
 };
 
-/// By start. Metadata of the kernel first, then of its operator, then the kernel's name for the kind.
+/// Work of class collective, by start. Metadata of the kernel first, then of its operator, then the kernel's name
+/// for the kind. Of a copy, which is one of several of its operator, the bytes are not known.
 std::vector<CollectiveKernel> collective_kernels(const Trace& trace, const TraceJoin& join,
+                                                 const std::vector<WorkClass>& classes,
                                                  const std::vector<CollectiveIssue>& issues);
 
 }  // namespace c3::traces

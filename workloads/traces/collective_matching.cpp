@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "workloads/traces/rank_set.hpp"
+
 namespace c3::inline traces {
 namespace {
 
@@ -48,7 +50,7 @@ using Key = std::tuple<std::string, bool, std::int64_t, int>;
 
 class Matcher {
  public:
-  explicit Matcher(const std::vector<Rank>& ranks) : ranks_(ranks) {
+  explicit Matcher(const std::vector<Rank>& ranks) : ranks_(ranks), has_all_ranks_(missing_ranks(ranks).empty()) {
     for (std::uint32_t rank = 0; rank < ranks.size(); ++rank)
       add_rank(rank);
   }
@@ -59,7 +61,7 @@ class Matcher {
       const bool has_sequence = std::get<1>(key);
       if (members.size() < 2 || (!has_sequence && !is_counted_alike(std::get<0>(key)))) continue;
       check(members);
-      found.push_back({.members = members, .has_sequence = has_sequence});
+      found.push_back({.members = members, .has_sequence = has_sequence, .is_whole = is_whole(members)});
     }
     return found;
   }
@@ -92,13 +94,19 @@ class Matcher {
                                [&](const auto& count) { return count.second == counts.begin()->second; });
   }
 
+  const CollectiveKernel& kernel_of(const CollectiveMember& member) const {
+    return ranks_[member.rank].collectives[member.collective];
+  }
+
+  bool is_whole(const std::vector<CollectiveMember>& members) const {
+    const std::optional<std::int64_t> size = kernel_of(members.front()).group_size;
+    return size ? std::ssize(members) >= *size : has_all_ranks_;
+  }
+
   void check(const std::vector<CollectiveMember>& members) const {
-    const auto collective = [&](const CollectiveMember& member) -> const CollectiveKernel& {
-      return ranks_[member.rank].collectives[member.collective];
-    };
-    const CollectiveKernel& first = collective(members.front());
+    const CollectiveKernel& first = kernel_of(members.front());
     for (const CollectiveMember& member : members) {
-      const CollectiveKernel& other = collective(member);
+      const CollectiveKernel& other = kernel_of(member);
       const bool is_uneven = first.kind == "all_to_all" || first.kind == "send_recv";
       const bool same_bytes = is_uneven || !first.bytes || !other.bytes || *first.bytes == *other.bytes;
       if (first.kind == other.kind && same_bytes) continue;
@@ -116,6 +124,7 @@ class Matcher {
   }
 
   const std::vector<Rank>& ranks_;
+  bool has_all_ranks_;
   std::map<Key, std::vector<CollectiveMember>> members_;
   std::map<std::string, std::map<std::uint32_t, std::int64_t>> counts_;
 };
@@ -144,6 +153,17 @@ std::vector<Picoseconds> ends_of(const CollectiveInstance& instance, const std::
 
 std::vector<CollectiveInstance> match_collectives(const std::vector<Rank>& ranks) {
   return Matcher(ranks).instances();
+}
+
+void complete_groups(std::vector<Rank>& ranks) {
+  if (ranks.size() < 2 || !missing_ranks(ranks).empty()) return;
+  for (const CollectiveInstance& instance : match_collectives(ranks)) {
+    if (instance.members.size() != ranks.size()) continue;
+    for (const CollectiveMember& member : instance.members) {
+      std::optional<std::int64_t>& size = ranks[member.rank].collectives[member.collective].group_size;
+      if (!size) size = std::ssize(ranks);
+    }
+  }
 }
 
 Clocks align_clocks(const std::vector<Rank>& ranks, const std::vector<CollectiveInstance>& instances) {

@@ -18,6 +18,7 @@ struct CollectiveMember {
 struct CollectiveInstance {
   std::vector<CollectiveMember> members;  ///< by rank
   bool has_sequence = false;              ///< matched by sequence number; else by order within the group
+  bool is_whole = true;                   ///< all ranks of its group are members, as far as is known
 };
 
 /// Kernels are matched by (process group, sequence number), or, where there is none, by their order in the
@@ -25,6 +26,9 @@ struct CollectiveInstance {
 /// that size. Sends and receives are not matched. \throws TraceSetError for kernels of one instance whose kind
 /// or bytes differ
 std::vector<CollectiveInstance> match_collectives(const std::vector<Rank>& ranks);
+
+/// Gives kernels that were matched over all ranks of a job, and whose group is not recorded, the size of the job.
+void complete_groups(std::vector<Rank>& ranks);
 
 /// By how much the dates of each rank are moved so that all ranks have one clock. Shape [ranks].
 struct Clocks {

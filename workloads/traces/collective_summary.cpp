@@ -38,8 +38,7 @@ std::vector<std::vector<bool>> matched_collectives(const std::vector<Rank>& rank
 /// Waiting of kernels without their partners, from the \p durations of those that are alike.
 void add_least_waiting(const std::vector<Picoseconds>& durations, CollectiveSummary& summary,
                        ImportReport& report) {
-  if (durations.empty()) return;
-  const Picoseconds shortest = std::ranges::min(durations);
+  const Picoseconds shortest = durations.empty() ? Picoseconds{} : std::ranges::min(durations);
   for (const Picoseconds duration : durations)
     summary.waiting_at_least += duration - shortest;
   report.waiting_at_least += summary.waiting_at_least;
@@ -94,16 +93,20 @@ void add_collectives(const std::vector<Rank>& ranks, const std::vector<Collectiv
     const CollectiveMember& member = instance.members.front();
     CollectiveSummary& summary = alike.at(likeness(ranks[member.rank].collectives[member.collective]));
     ++summary.instances;
-    summary.cost += timing.cost;
-    report.true_cost += timing.cost;
+    if (!instance.is_whole) ++summary.partial;
+    (instance.is_whole ? summary.cost : summary.cost_at_most) += timing.cost;
     for (const CollectiveMember& each : instance.members) {
       const Rank& rank = ranks[each.rank];
       const TraceEvent& event = rank.trace.activities[rank.collectives[each.collective].activity];
-      summary.waiting += timing.latest_start - (event.start + shifts[each.rank]);
+      (instance.is_whole ? summary.waiting : summary.waiting_at_least) +=
+          timing.latest_start - (event.start + shifts[each.rank]);
     }
-    late[ranks[timing.last_rank].number()].push_back(timing.late_by);
+    if (instance.is_whole) late[ranks[timing.last_rank].number()].push_back(timing.late_by);
   }
   for (auto& [key, summary] : alike) {
+    report.partial += summary.partial;
+    report.true_cost += summary.cost;
+    report.cost_at_most += summary.cost_at_most;
     report.waiting += summary.waiting;
     add_least_waiting(unmatched[key], summary, report);
     report.collectives.push_back(std::move(summary));

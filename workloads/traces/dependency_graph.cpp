@@ -46,10 +46,23 @@ std::vector<Picoseconds> DependencyGraph::replay(const LagScales& scales) const 
       if (--waits[edge.to] == 0) ready.push_back(edge.to);
     }
   }
-  if (done < points())
-    throw CycleError(
-        static_cast<PointId>(std::ranges::find_if(waits, [](auto left) { return left > 0; }) - waits.begin()));
+  if (done < points()) throw CycleError(ring_among(waits));
   return dates;
+}
+
+std::vector<PointId> DependencyGraph::ring_among(const std::vector<std::uint32_t>& waits) const {
+  std::vector<PointId> cause(points(), kOrigin);  // one that never takes place, of each point that waits
+  for (const Edge& edge : edges_) {
+    if (waits[edge.from] > 0) cause[edge.to] = edge.from;
+  }
+  auto at = static_cast<PointId>(std::ranges::find_if(waits, [](auto left) { return left > 0; }) - waits.begin());
+  for (std::size_t i = 0; i < points(); ++i)  // a point that waits may wait for a ring without being in it
+    at = cause[at];
+  std::vector<PointId> ring{at};
+  for (PointId before = cause[at]; before != at; before = cause[before])
+    ring.push_back(before);
+  std::ranges::reverse(ring);
+  return ring;
 }
 
 }  // namespace c3::traces

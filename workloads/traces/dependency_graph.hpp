@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "workloads/traces/picoseconds.hpp"
@@ -36,12 +37,12 @@ using LagScales = std::array<Ratio, kLagKinds>;
 /// Points wait for each other in a ring, so that none of them can take place.
 class CycleError : public std::logic_error {
  public:
-  explicit CycleError(PointId point)
-      : std::logic_error("the points of a graph wait for each other"), point_(point) {}
-  PointId point() const { return point_; }  ///< one of those that cannot take place
+  explicit CycleError(std::vector<PointId> ring)
+      : std::logic_error("the points of a graph wait for each other"), ring_(std::move(ring)) {}
+  const std::vector<PointId>& ring() const { return ring_; }  ///< each waits for the one before it, the first for the last
 
  private:
-  PointId point_;
+  std::vector<PointId> ring_;
 };
 
 /// Point 0 is the origin, at date 0.
@@ -78,6 +79,9 @@ class DependencyGraph {
   std::vector<Picoseconds> replay(const LagScales& scales = {}) const;
 
  private:
+  /// A ring among the points of which \p waits counts causes that never take place.
+  std::vector<PointId> ring_among(const std::vector<std::uint32_t>& waits) const;
+
   std::vector<Picoseconds> recorded_;
   std::vector<Edge> edges_;
 };

@@ -12,6 +12,7 @@ constexpr Picoseconds kClockError = 2_us;           // of GPU dates against thos
 constexpr Picoseconds kAllocationReturns = 100_us;  // observed after the GPU had become idle, ROCm and CUDA
 constexpr Picoseconds kWaitReturns = 11_us;         // the longest return from a wait observed on server hosts
 constexpr std::int64_t kSlowLaunch = 10;            // times the median launch
+constexpr Picoseconds kLongestLaunch = 30_us;       // latency on an idle stream, observed on a workstation
 
 bool has(std::string_view name, std::string_view word) { return name.find(word) != std::string_view::npos; }
 
@@ -56,8 +57,15 @@ class WaitFinder {
  private:
   const TraceEvent& activity(std::uint32_t index) const { return trace_.activities[index]; }
 
+  /// What a call launches as it returns cannot hold it up.
+  bool is_launched_at_end_of(std::uint32_t call, std::uint32_t source) const {
+    const std::uint32_t launch = join_.launch_of[source];
+    return launch != kNoIndex && join_.outer_call[launch] == call &&
+           launches_at_its_end(trace_.calls[call], activity(source));
+  }
+
   void add(std::uint32_t call, std::uint32_t source, WaitReason reason, bool is_recorded) {
-    if (source == kNoIndex) return;
+    if (source == kNoIndex || is_launched_at_end_of(call, source)) return;
     waits_.push_back({.call = call, .activity = source, .reason = reason, .is_recorded = is_recorded});
   }
 
@@ -148,6 +156,10 @@ class WaitFinder {
 };
 
 }  // namespace
+
+bool launches_at_its_end(const TraceEvent& call, const TraceEvent& work) {
+  return call.duration > kLongestLaunch && call.end() <= work.start + kClockError;
+}
 
 std::vector<HostWait> host_waits(const Trace& trace, const TraceJoin& join, const LaunchOrder& order) {
   return WaitFinder(trace, join, order).find();

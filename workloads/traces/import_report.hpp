@@ -52,9 +52,12 @@ struct CollectiveSummary {
   std::size_t kernels = 0;
   std::size_t instances = 0;  ///< kernels of several ranks that were matched
   Picoseconds recorded;       ///< sum of the kernels' durations: transfer, and waiting for the last rank
-  Picoseconds cost;           ///< sum over instances, without waiting
-  Picoseconds waiting;        ///< of matched kernels: from their start to that of the last rank
-  /// Of kernels that were not matched: what is beyond the shortest of those that are alike was waiting.
+  std::size_t partial = 0;    ///< of instances: not all ranks of the group are here
+  Picoseconds cost;           ///< sum over whole instances, without waiting
+  Picoseconds cost_at_most;   ///< the same of partial ones, of which a rank that is not here may have come later
+  Picoseconds waiting;        ///< of kernels of whole instances: from their start to that of the last rank
+  /// Of partial instances: for the last rank that is here. Of kernels that were not matched: what is beyond the
+  /// shortest of those that are alike was waiting.
   Picoseconds waiting_at_least;
 };
 
@@ -114,6 +117,9 @@ struct ExecutionJoin {
 };
 
 struct ImportReport {
+  /// Collectives of which all ranks are here, so that their cost is known.
+  std::size_t whole() const { return matched_by_sequence + matched_by_order - partial; }
+
   std::vector<RankSummary> ranks;
   std::vector<ExecutionJoin> joins;  ///< by rank
   std::vector<int> missing_ranks;
@@ -123,14 +129,16 @@ struct ImportReport {
   std::size_t collective_kernels = 0;
   std::size_t matched_by_sequence = 0;  ///< instances
   std::size_t matched_by_order = 0;     ///< instances
+  std::size_t partial = 0;              ///< of both: not all ranks of the group are here
   EdgeCounts edges;
   std::vector<UnexplainedLag> unexplained;  ///< by kernel, the longest in sum first
   std::vector<BoundRow> bounds;             ///< the first is as recorded
   std::vector<LateRank> stragglers;         ///< the most frequent first
-  Picoseconds true_cost;                    ///< of all instances, without waiting
-  Picoseconds waiting;                      ///< of all matched kernels, for the last rank
+  Picoseconds true_cost;                    ///< of all whole instances, without waiting
+  Picoseconds cost_at_most;                 ///< of all partial ones
+  Picoseconds waiting;                      ///< of all kernels of whole instances, for the last rank
   Picoseconds unmatched;                    ///< recorded time of kernels that were not matched
-  Picoseconds waiting_at_least;             ///< of it
+  Picoseconds waiting_at_least;             ///< of it, and of partial instances
   Picoseconds end_spread_median;            ///< of the ranks of an instance
   Picoseconds end_spread_worst;
   StartErrors errors;

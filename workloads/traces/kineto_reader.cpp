@@ -11,6 +11,7 @@
 #include "base/json.hpp"
 #include "workloads/traces/event_categories.hpp"
 #include "workloads/traces/event_parser.hpp"
+#include "workloads/traces/impossible_durations.hpp"
 #include "workloads/traces/trace_error.hpp"
 
 namespace c3::inline traces {
@@ -76,6 +77,7 @@ class KinetoReader final : public JsonPieces {
       });
       events->shrink_to_fit();
     }
+    cut_impossible_durations(trace_);
     return std::move(trace_);
   }
 
@@ -93,6 +95,7 @@ class KinetoReader final : public JsonPieces {
     const std::optional<EventKind> kind = kind_of_category(texts.category);
     if (texts.phase != "X" || !kind) {
       ++trace_.events_ignored;
+      if (texts.phase == "X") ++trace_.unread_categories[std::string(texts.category)];
       return;
     }
     TraceEvent event;
@@ -100,7 +103,7 @@ class KinetoReader final : public JsonPieces {
     event.position = position_;
     event.name = trace_.texts.id_of(texts.name);
     event.start = start_of(texts.start);
-    event.duration = duration_of(texts.duration);
+    event.duration = duration_of(event, texts.duration);
     event.correlation = number_or_unknown(texts.correlation);
     event.external_id = number_or_unknown(texts.external_id);
     event.record_id = number_or_unknown(texts.record_id);
@@ -137,11 +140,15 @@ class KinetoReader final : public JsonPieces {
     return *start;
   }
 
-  Picoseconds duration_of(std::string_view text) const {
+  Picoseconds duration_of(const TraceEvent& event, std::string_view text) {
     const std::optional<WidePicoseconds> date = parse_microseconds(text);
-    if (!date || *date < 0 || *date > kFarthest)
-      fail(fmt::format("dur: \"{}\" is not a number of microseconds from 0 to 50 days", text.substr(0, 100)));
-    return *narrowed(*date);
+    if (!date || *date < -kFarthest || *date > kFarthest)
+      fail(fmt::format("dur: \"{}\" is not a number of microseconds of at most 50 days", text.substr(0, 100)));
+    const Picoseconds duration = *narrowed(*date);
+    if (duration >= Picoseconds{}) return duration;
+    trace_.changed_durations.push_back(
+        {.event = event.position, .name = event.name, .recorded = duration, .taken = {}});
+    return {};
   }
 
   void add_details(TraceEvent& event, const EventTexts& texts) {

@@ -8,7 +8,7 @@
 #include "workloads/traces/collective_summary.hpp"
 #include "workloads/traces/rank_set.hpp"
 #include "workloads/traces/rank_summary.hpp"
-#include "workloads/traces/run_graph.hpp"
+#include "workloads/traces/replayed_dates.hpp"
 
 namespace c3::inline traces {
 namespace {
@@ -18,29 +18,6 @@ LagScales scales(std::initializer_list<LagKind> kinds, Ratio ratio) {
   for (const LagKind kind : kinds)
     all[static_cast<std::size_t>(kind)] = ratio;
   return all;
-}
-
-/// Names an event that cannot take place, where the point is the start or end of GPU work.
-[[noreturn]] void refuse_cycle(const std::vector<Rank>& ranks, const RunGraph& run, PointId point) {
-  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-    const RankPoints& points = run.ranks[rank];
-    for (std::size_t i = 0; i < points.starts.size(); ++i) {
-      if (points.starts[i] == point || points.ends[i] == point)
-        throw TraceSetError(ranks[rank].place(ranks[rank].trace.activities[i]),
-                            "the events of this trace wait for each other in a ring");
-    }
-  }
-  throw TraceSetError({.file = ranks.front().trace.file, .rank = {}, .event = {}},
-                      "the calls of this run wait for each other in a ring");
-}
-
-std::vector<Picoseconds> replayed(const std::vector<Rank>& ranks, const RunGraph& run,
-                                  const LagScales& by = {}) {
-  try {
-    return run.graph.replay(by);
-  } catch (const CycleError& error) {
-    refuse_cycle(ranks, run, error.point());
-  }
 }
 
 BoundRow bound(const std::string& change, const RunGraph& run, const std::vector<Picoseconds>& dates) {
@@ -57,7 +34,7 @@ void add_bounds(const std::vector<Rank>& ranks, const RunGraph& run, ImportRepor
   constexpr Ratio kFiftieth{.numerator = 1, .denominator = 50};
   constexpr Ratio kNothing{.numerator = 0, .denominator = 1};
   const auto add = [&](const std::string& change, const LagScales& by) {
-    report.bounds.push_back(bound(change, run, replayed(ranks, run, by)));
+    report.bounds.push_back(bound(change, run, replayed_dates(ranks, run, by)));
   };
   add("as recorded", {});
   add("GPU times halved", scales({LagKind::gpu, LagKind::collective}, kHalf));
@@ -126,12 +103,12 @@ ImportReport make_report(const std::vector<Rank>& ranks) {
   add_collectives(ranks, instances, clocks.shifts, report);
 
   const RunGraph run = run_graph(ranks, instances, clocks.shifts);
-  report.errors = start_errors(ranks, run, replayed(ranks, run));
+  report.errors = start_errors(ranks, run, replayed_dates(ranks, run));
   add_edges(ranks, run, report.edges);
   report.unexplained = unexplained_lags(ranks, run);
   add_bounds(ranks, run, report);
   const RunGraph without = run_graph(ranks, instances, clocks.shifts, {.cross_stream = false});
-  report.errors_without_cross_stream = start_errors(ranks, without, replayed(ranks, without));
+  report.errors_without_cross_stream = start_errors(ranks, without, replayed_dates(ranks, without));
   return report;
 }
 

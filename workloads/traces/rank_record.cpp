@@ -38,8 +38,9 @@ Rank::Rank(Trace read)
     : trace(std::move(read)),
       join(traces::join(trace)),
       order(trace, join),
+      classes(work_classes(trace, join)),
       issues(collective_issues(trace)),
-      collectives(collective_kernels(trace, join, issues)),
+      collectives(collective_kernels(trace, join, classes, issues)),
       edges(cross_stream_edges(
           {.trace = trace, .join = join, .order = order, .issues = issues, .collectives = collectives})),
       waits(host_waits(trace, join, order)),

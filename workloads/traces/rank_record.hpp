@@ -9,6 +9,7 @@
 #include "workloads/traces/collective_kernels.hpp"
 #include "workloads/traces/cross_stream.hpp"
 #include "workloads/traces/host_waits.hpp"
+#include "workloads/traces/kernel_class.hpp"
 #include "workloads/traces/launch_order.hpp"
 #include "workloads/traces/trace_error.hpp"
 #include "workloads/traces/trace_event.hpp"
@@ -31,6 +32,7 @@ struct Rank {
   Trace trace;
   TraceJoin join;
   LaunchOrder order;
+  std::vector<WorkClass> classes;  ///< [activities]
   std::vector<CollectiveIssue> issues;
   std::vector<CollectiveKernel> collectives;
   std::vector<CrossStreamEdge> edges;

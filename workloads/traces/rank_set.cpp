@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "workloads/traces/collective_matching.hpp"
+
 namespace c3::inline traces {
 namespace {
 
@@ -70,6 +72,7 @@ std::vector<int> missing_ranks(std::span<const RankFile> files) {
 void order_ranks(std::vector<Rank>& ranks, bool allow_missing) {
   check_ranks(files_of(ranks), allow_missing);
   std::ranges::stable_sort(ranks, {}, &Rank::number);
+  complete_groups(ranks);
 }
 
 std::vector<int> missing_ranks(const std::vector<Rank>& ranks) { return missing_ranks(files_of(ranks)); }

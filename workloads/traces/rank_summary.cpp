@@ -74,11 +74,10 @@ std::vector<ClassSummary> classes_of(const std::vector<Rank>& ranks) {
   for (std::size_t work = 0; work < all.size(); ++work)
     all[work].work = static_cast<WorkClass>(work);
   for (const Rank& rank : ranks) {
-    for (const TraceEvent& activity : rank.trace.activities) {
-      ClassSummary& summary =
-          all[static_cast<std::size_t>(work_class(activity.kind, rank.trace.name_of(activity)))];
+    for (std::size_t i = 0; i < rank.classes.size(); ++i) {
+      ClassSummary& summary = all[static_cast<std::size_t>(rank.classes[i])];
       ++summary.count;
-      summary.time += activity.duration;
+      summary.time += rank.trace.activities[i].duration;
     }
   }
   std::vector<ClassSummary> found;

@@ -11,10 +11,6 @@ namespace {
 
 /// The longest return from a wait on server hosts; for waits whose work had ended before.
 constexpr Picoseconds kWaitReturn = 11_us;
-/// A launch call that takes longer than the longest latency of a launch does something else first, such as
-/// loading a module or waiting for a lock: the work is in the queue when it ends.
-constexpr Picoseconds kSlowLaunch = 30_us;
-constexpr Picoseconds kClockError = 2_us;  ///< of GPU dates against those of the host
 
 class RankBuilder {
  public:
@@ -23,7 +19,7 @@ class RankBuilder {
 
   RankPoints build() {
     HostChain chain = add_host_chain(rank_, shift_, graph_);
-    calls_ = std::move(chain.calls);
+    points_.calls = std::move(chain.calls);
     points_.steps = std::move(chain.steps);
     points_.threads = std::move(chain.threads);
     points_.resumes = chain.resumes;
@@ -53,10 +49,9 @@ class RankBuilder {
 
   PointId launch_point(std::uint32_t activity) const {
     const std::uint32_t call = rank_.join.outer_call[rank_.join.launch_of[activity]];
-    const TraceEvent& event = rank_.trace.calls[call];
-    const bool at_end =
-        event.duration > kSlowLaunch && event.end() <= rank_.trace.activities[activity].start + kClockError;
-    return at_end ? calls_.at(call).end : calls_.at(call).begin;
+    const CallPoints& points = points_.calls.at(call);
+    return launches_at_its_end(rank_.trace.calls[call], rank_.trace.activities[activity]) ? points.end
+                                                                                          : points.begin;
   }
 
   void find_causes() {
@@ -94,7 +89,7 @@ class RankBuilder {
 
   void add_waits() {
     for (const HostWait& wait : rank_.waits) {
-      const CallPoints& call = calls_.at(wait.call);
+      const CallPoints& call = points_.calls.at(wait.call);
       const PointId ended = points_.ends[wait.activity];
       Picoseconds lag = graph_.recorded(call.end) - graph_.recorded(ended);
       // What had ended before the call began did not decide when it returned.
@@ -107,7 +102,6 @@ class RankBuilder {
   Picoseconds shift_;
   const GraphOptions& options_;
   DependencyGraph& graph_;
-  std::unordered_map<std::uint32_t, CallPoints> calls_;
   std::vector<Causes> causes_;  ///< [activities]
   RankPoints points_;
 };

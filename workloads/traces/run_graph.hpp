@@ -4,6 +4,7 @@
 /// recording.
 
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "workloads/traces/collective_matching.hpp"
@@ -20,6 +21,7 @@ struct GraphOptions {
 struct RankPoints {
   std::vector<PointId> starts;  ///< [activities]
   std::vector<PointId> ends;    ///< [activities]
+  std::unordered_map<std::uint32_t, CallPoints> calls;  ///< by outermost call: those that launch or wait
   std::vector<StepPoints> steps;
   std::vector<std::vector<PointId>> threads;  ///< [threads] of the host, in their order
   std::vector<Picoseconds> unexplained;  ///< [activities] how much later than all causes it started, if far

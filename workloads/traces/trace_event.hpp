@@ -3,6 +3,7 @@
 /// Events of a trace, as they were recorded: what Kineto, PyTorch's profiler, writes of one rank.
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -106,6 +107,14 @@ struct ProcessGroup {
   std::vector<int> ranks;
 };
 
+/// A duration that was recorded but cannot be.
+struct ChangedDuration {
+  std::uint64_t event = 0;  ///< position in traceEvents
+  TextId name = 0;
+  Picoseconds recorded;
+  Picoseconds taken;  ///< instead
+};
+
 /// One file. Vectors of events are sorted by start, longer ones first, then by position.
 struct Trace {
   std::string file;
@@ -133,6 +142,8 @@ struct Trace {
   std::vector<SyncDetails> sync_details;
   std::uint64_t events_read = 0;     ///< elements of traceEvents
   std::uint64_t events_ignored = 0;  ///< of categories that times do not depend on
+  std::map<std::string, std::uint64_t> unread_categories;  ///< of those, by category: events with a duration
+  std::vector<ChangedDuration> changed_durations;
 
   const std::string& name_of(const TraceEvent& event) const { return texts.text(event.name); }
 };

@@ -1,7 +1,5 @@
 #include "workloads/sampling/recorded/recorded_kernels.hpp"
 
-#include "workloads/traces/kernel_class.hpp"
-
 namespace c3::inline sampling {
 namespace {
 
@@ -21,10 +19,10 @@ void add(RecordedKernels& kernels, WorkClass work_class, const std::string& name
 RecordedKernels recorded_kernels(const std::vector<Rank>& ranks) {
   RecordedKernels kernels;
   for (const Rank& rank : ranks) {
-    for (const TraceEvent& event : rank.trace.activities) {
+    for (std::size_t i = 0; i < rank.classes.size(); ++i) {
+      const TraceEvent& event = rank.trace.activities[i];
       if (event.kind != EventKind::kernel) continue;
-      const std::string& name = rank.trace.name_of(event);
-      add(kernels, work_class(event.kind, name), name,
+      add(kernels, rank.classes[i], rank.trace.name_of(event),
           Seconds{static_cast<double>(event.duration.count) * kPicosecond});
     }
   }

@@ -18,11 +18,17 @@ namespace {
                                           fmt::join(collective.members, ", "), why));
 }
 
+bool has_known_group(const RecordedRun& run, const RecordedWork& work) {
+  if (work.collective == kNoIndex) return false;
+  const RecordedCollective& its = run.collectives[work.collective];
+  return its.group_size > 0 || its.members.size() > 1;
+}
+
 /// Nobody knows with whom such work would wait among more ranks.
 void refuse_unmatched(const RecordedRun& run) {
   for (const RecordedRank& rank : run.ranks) {
     for (const RecordedWork& work : rank.work) {
-      if (work.work_class == WorkClass::collective && work.collective == kNoIndex)
+      if (work.work_class == WorkClass::collective && !has_known_group(run, work))
         throw std::invalid_argument(
             fmt::format("it is not known which ranks join the collective '{}' of rank {}, at {:.3f} ms",
                         run.text(work.name), rank.number, work.start.milliseconds()));

@@ -33,6 +33,9 @@ Picoseconds covered(Spans spans) {
 }
 
 bool communicates(const PlacedWork& work) { return work.work == WorkClass::collective; }
+bool is_kernel(const PlacedWork& work) {
+  return !communicates(work) && work.work != WorkClass::copy && work.work != WorkClass::memset;
+}
 
 /// Writes figures of one of several steps.
 class FigureWriter {
@@ -51,10 +54,12 @@ class FigureWriter {
 };
 
 void add_spans(const RankTimeline& timeline, FigureWriter& figures) {
-  Spans compute, communication, all;
+  Spans compute, communication, all, without_copies;
   for (const PlacedWork& work : timeline.work) {
     all.emplace_back(work.start, work.end);
-    (communicates(work) ? communication : compute).emplace_back(work.start, work.end);
+    if (communicates(work)) communication.emplace_back(work.start, work.end);
+    if (is_kernel(work)) compute.emplace_back(work.start, work.end);
+    if (communicates(work) || is_kernel(work)) without_copies.emplace_back(work.start, work.end);
   }
   const Picoseconds busy = covered(all), computes = covered(compute);
   figures.time("step", timeline.length);
@@ -63,7 +68,7 @@ void add_spans(const RankTimeline& timeline, FigureWriter& figures) {
   figures.time("compute", computes);
   if (communication.empty()) return;
   figures.time("communication", covered(communication));
-  figures.time("exposed communication", busy - computes);
+  figures.time("exposed communication", covered(without_copies) - computes);
 }
 
 void add_waiting(const RankTimeline& timeline, FigureWriter& figures) {

@@ -9,7 +9,7 @@
 #include "workloads/traces/collective_splits.hpp"
 #include "workloads/traces/replay/operator_words.hpp"
 #include "workloads/traces/retiming/kernel_operators.hpp"
-#include "workloads/traces/run_graph.hpp"
+#include "workloads/traces/replayed_dates.hpp"
 
 namespace c3::inline traces {
 namespace {
@@ -33,6 +33,7 @@ class Recorder {
     const std::vector<CollectiveInstance> instances = match_collectives(ranks_);
     const std::vector<Picoseconds> shifts = align_clocks(ranks_, instances).shifts;
     const RunGraph graph = run_graph(ranks_, instances, shifts);
+    replayed_dates(ranks_, graph);  // refuses a ring, which the simulator could not name
     meanings_.resize(graph.graph.points());
     base_ = first_date(graph.graph);
     for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank)
@@ -165,21 +166,19 @@ class Recorder {
     run_.collectives.push_back(std::move(collective));
   }
 
-  /// Of a rank that was recorded alone: those of which kind and bytes are known, and the size of the group.
-  /// Where a trace says no size of any group, as those before 2023, the group is the job.
+  /// All of a rank that was recorded alone, each with what is known of it. Where a trace says no size of any group,
+  /// as those before 2023, the group is the job.
   void add_collectives_of(const Rank& rank) {
     const bool has_sizes = std::ranges::any_of(
         rank.collectives, [](const CollectiveKernel& kernel) { return kernel.group_size.has_value(); });
     for (const CollectiveKernel& kernel : rank.collectives) {
-      const std::int64_t size = kernel.group_size.value_or(has_sizes ? 0 : run_.world_size);
-      if (kernel.kind.empty() || !kernel.bytes || size < 2) continue;
       RecordedWork& work = run_.ranks.front().work[kernel.activity];
       work.collective = static_cast<std::uint32_t>(run_.collectives.size());
       run_.collectives.push_back({.name = work.name,
                                   .kind = texts_.of(kernel.kind),
                                   .dtype = texts_.of(kernel.dtype),
-                                  .bytes = *kernel.bytes,
-                                  .group_size = size,
+                                  .bytes = kernel.bytes.value_or(0),
+                                  .group_size = kernel.group_size.value_or(has_sizes ? 0 : run_.world_size),
                                   .members = {rank.number()}});
     }
   }

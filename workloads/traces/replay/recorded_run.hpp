@@ -40,7 +40,7 @@ struct RecordedWork {
   std::uint32_t launch = kNoIndex;  ///< point of the host at which it is launched
   Picoseconds after_launch = {};    ///< its start, at the earliest
   Picoseconds after_stream = {};    ///< the same, from the end of what was before it on its stream
-  /// Row of RecordedRun::collectives, if it was matched, or if this is the only rank and its group is known.
+  /// Row of RecordedRun::collectives, if it was matched, or if this is the only rank and it communicates.
   std::uint32_t collective = kNoIndex;
 
   bool operator==(const RecordedWork&) const = default;

@@ -93,7 +93,9 @@ AloneCollectives alone_collectives(const RecordedRun& run) {
     return Likeness{of.kind, of.dtype, of.bytes, of.group_size};
   };
   std::map<Likeness, Picoseconds> shortest;
-  const auto is_one = [](const RecordedWork& work) { return work.collective != kNoIndex && work.has_time; };
+  const auto is_one = [&run](const RecordedWork& work) {  // of unknown sizes, a longer one need not have waited
+    return work.collective != kNoIndex && work.has_time && run.collectives[work.collective].bytes > 0;
+  };
   for (const RecordedWork& work : run.ranks.front().work | std::views::filter(is_one)) {
     Picoseconds& least = shortest.try_emplace(likeness(work), work.duration).first->second;
     least = std::min(least, work.duration);

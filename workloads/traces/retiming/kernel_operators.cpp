@@ -1,7 +1,5 @@
 #include "workloads/traces/retiming/kernel_operators.hpp"
 
-#include <algorithm>
-#include <cctype>
 #include <map>
 #include <tuple>
 
@@ -9,12 +7,6 @@
 
 namespace c3::inline traces {
 namespace {
-
-std::string in_small_letters(std::string text) {
-  std::ranges::transform(text, text.begin(),
-                         [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
-  return text;
-}
 
 /// What is known of a name of a kernel.
 struct KernelName {
@@ -42,10 +34,10 @@ class Facts {
 
   const KernelName& name_of(std::uint32_t activity) {
     const TraceEvent& event = rank_.trace.activities[activity];
-    const auto [place, is_new] = names_.try_emplace({event.name, event.kind});
+    const WorkClass work = rank_.classes[activity];
+    const auto [place, is_new] = names_.try_emplace({event.name, work});
     if (is_new) {
-      const std::string& name = rank_.trace.name_of(event);
-      place->second = {.text = in_small_letters(name), .work = work_class(event.kind, name)};
+      place->second = {.text = in_small_letters(rank_.trace.name_of(event)), .work = work};
       place->second.is_helper = is_helper(place->second.text);
     }
     return place->second;
@@ -76,15 +68,15 @@ class Facts {
 
   const Rank& rank_;
   std::vector<std::uint32_t> recorded_op_;                               ///< [activities]
-  std::map<std::pair<TextId, EventKind>, KernelName> names_;             ///< of kernels
+  std::map<std::pair<TextId, WorkClass>, KernelName> names_;             ///< of kernels
   std::map<std::tuple<TextId, TextId, TextId>, OpArguments> arguments_;  ///< dims, types, concrete
   std::map<std::pair<std::uint32_t, WorkClass>, std::size_t> alike_;     ///< (op, class)
   std::map<std::uint32_t, std::size_t> kernels_;                         ///< by op
 };
 
-/// What decides a kernel's operator: its name, that of its launching operator, and name, arguments and number
+/// What decides a kernel's operator: its name and class, the name of its launching operator, and name, arguments and number
 /// of alike and of all kernels of the operator with shapes around it.
-using Key = std::tuple<TextId, EventKind, TextId, TextId, TextId, TextId, TextId, std::size_t, bool>;
+using Key = std::tuple<TextId, WorkClass, TextId, TextId, TextId, TextId, TextId, std::size_t, bool>;
 
 /// \p helper with the operator of \p main, in whose time it is; nullptr: that is not known.
 KernelOperator helper_of(const KernelOperator& helper, const KernelOperator* main) {
@@ -111,7 +103,7 @@ KernelOperators::KernelOperators(const Rank& rank) {
     const TraceEvent& event = rank.trace.activities[i];
     const KernelName& name = facts.name_of(i);
     const std::uint32_t op = facts.recorded_op(i);
-    Key key{event.name, event.kind, 0, 0, 0, 0, 0, 1, false};
+    Key key{event.name, name.work, 0, 0, 0, 0, 0, 1, false};
     LaunchedKernel kernel{.kernel = name.text, .work = name.work, .op = {}, .launcher = {}};
     if (op != kNoIndex) {
       const TraceEvent& around = rank.trace.ops[op];
@@ -122,7 +114,7 @@ KernelOperators::KernelOperators(const Rank& rank) {
       kernel.is_only = facts.is_only(op);
       const TraceEvent& launcher = rank.trace.ops[rank.join.op_of[i]];
       kernel.launcher = rank.trace.name_of(launcher);
-      key = {event.name,    event.kind,       launcher.name, around.name,   details.dims,
+      key = {event.name,    name.work,        launcher.name, around.name,   details.dims,
              details.types, details.concrete, kernel.alike,  kernel.is_only};
     }
     const auto [place, is_new] = known.try_emplace(key, static_cast<std::uint32_t>(found.size()));

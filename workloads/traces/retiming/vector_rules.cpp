@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 #include <string>
 
@@ -19,13 +18,6 @@ struct RowRule {
 constexpr std::array kRows{RowRule{"softmax", VectorOp::softmax}, RowRule{"rmsnorm", VectorOp::rmsnorm},
                            RowRule{"rms_norm", VectorOp::rmsnorm}, RowRule{"layernorm", VectorOp::layernorm},
                            RowRule{"layer_norm", VectorOp::layernorm}};
-
-std::string in_small_letters(std::string_view text) {
-  std::string lower(text);
-  std::ranges::transform(lower, lower.begin(),
-                         [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
-  return lower;
-}
 
 /// Nullptr for an operator that is not row-wise.
 const RowRule* row_rule(std::string_view op) {
