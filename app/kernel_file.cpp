@@ -23,6 +23,7 @@
 #include "app/usage_error.hpp"
 #include "base/csv_text.hpp"
 #include "base/nearest_name.hpp"
+#include "configs/gpu_match.hpp"
 #include "configs/kernel_table.hpp"
 #include "configs/preset_store.hpp"
 #include "engine/errors.hpp"
@@ -37,13 +38,16 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kStandardOutput = "-";
+constexpr std::string_view kTimeColumns = "time_us,bound,waves,hbm_read_bytes,hbm_write_bytes";
+constexpr TableHeader kTimedTable{.begins = {}, .ends = kTimeColumns};
+constexpr TableHeader kRejectedTable{.begins = {}, .ends = ",reason"};
 constexpr std::size_t kRowsAtOnce = 8192;  // of a thread: some ms of work
 
 /// A file under a temporary name until it is complete, or standard output.
 class Output {
  public:
-  explicit Output(const std::string& target) {
-    if (target != kStandardOutput) file_.emplace(target);
+  Output(const std::string& target, TableHeader table) {
+    if (target != kStandardOutput) file_.emplace(target, table);
   }
 
   void append(std::string_view text) {
@@ -170,7 +174,7 @@ std::string output_header(const KernelTable& table) {
     header += name == "time_us" ? "measured_us" : name;
     header += ',';
   }
-  return header + "time_us,bound,waves,hbm_read_bytes,hbm_write_bytes\n";
+  return fmt::format("{}{}\n", header, kTimeColumns);
 }
 
 std::string quoted_cell(std::string_view text) {
@@ -194,7 +198,7 @@ void write_rejected(const KernelTable& table, const std::vector<BrokenRow>& brok
   std::string text = fmt::format("{},reason\n", table.header());
   for (const BrokenRow& row : broken)
     text += fmt::format("{},{}\n", row.text, quoted_cell(row.key + ": " + row.reason));
-  TemporaryFile file(target);
+  TemporaryFile file(target, kRejectedTable);
   file.append(text);
   file.rename_to_target();
 }
@@ -218,6 +222,7 @@ void check_output(const KernelOptions& options) {
     throw OutputConflictError(
         rejected.string() +
         ": rejected rows would replace this file, which the command reads; choose another output");
+  refuse_file_of_user(rejected, kRejectedTable);
 }
 
 /// More CUs than the one GPU of all rows has are no mistake of the rows.
@@ -248,7 +253,7 @@ ExitCode time_kernel_file(const KernelOptions& options) {
   std::vector<BrokenRow> broken = table.broken();
   const std::vector<Job> jobs = jobs_of(table, gpus, broken);
 
-  Output output(options.output);
+  Output output(options.output, kTimedTable);
   output.append(output_header(table));
   time_all(table, jobs, options, output, broken);
   std::ranges::stable_sort(broken, {}, [](const BrokenRow& row) { return row.at.line; });

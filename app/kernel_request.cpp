@@ -11,6 +11,7 @@
 #include "app/host_calls.hpp"
 #include "app/usage_error.hpp"
 #include "base/nearest_name.hpp"
+#include "configs/gpu_match.hpp"
 #include "configs/preset_store.hpp"
 #include "gpu/kernels/operator_table.hpp"
 

@@ -1,6 +1,9 @@
 /// The c3sim command: parses the command line, runs one verb, turns exceptions into exit codes.
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <new>
 #include <string>
@@ -22,7 +25,9 @@
 #include "engine/errors.hpp"
 #include "files/input_files.hpp"
 #include "files/io_error.hpp"
+#include "files/written_files.hpp"
 #include "results/build_info.hpp"
+#include "results/shown_text.hpp"
 #include "workloads/traces/trace_error.hpp"
 
 namespace {
@@ -30,8 +35,20 @@ namespace {
 using namespace c3;
 
 int complain(int code, std::string_view message) {
-  fmt::print(stderr, "c3sim: {}\n", message);
+  fmt::print(stderr, "c3sim: {}\n", shown_lines(message));
   return code;
+}
+
+/// For verbs, and times of a verb, that have nothing to keep; install_interrupt_handler() takes its place.
+void end_interrupted(int) {
+  constexpr std::string_view kText = "c3sim: interrupted\n";
+  if (::write(STDERR_FILENO, kText.data(), kText.size()) < 0) ::_exit(kExitInterrupted);
+  ::_exit(kExitInterrupted);
+}
+
+void end_on_signals() {
+  for (const int signal : {SIGINT, SIGTERM})
+    if (std::signal(signal, end_interrupted) == SIG_IGN) std::signal(signal, SIG_IGN);
 }
 
 /// The first word that is not an option: where a verb belongs.
@@ -61,7 +78,7 @@ int exit_code_of(Run run) {
   } catch (const OutputConflictError& error) {
     return complain(kExitUsage, error.what());
   } catch (const ConfigError& error) {
-    fmt::print(stderr, "{}\n", error.what());  // starts with file:line:col, as editors expect
+    fmt::print(stderr, "{}\n", shown_lines(error.what()));  // starts with file:line:col, as editors expect
     return kExitConfig;
   } catch (const InfeasibleError& error) {
     return complain(kExitInfeasible, error.what());
@@ -95,6 +112,7 @@ int run_command(int argc, char** argv) {
   Command& app = line.program();
   line.set_version(std::string(build_info().version));
   app.add_flag("-q,--quiet", "Nothing on stderr but errors");
+  app.add_flag("--force", "Outputs may replace files that c3sim did not write, or that were edited since");
   app.require_command();
 
   VerbAction action;
@@ -136,6 +154,7 @@ int run_command(int argc, char** argv) {
   }
   // An empty value is a shell variable that was not set, not a wish for the default.
   if (const auto name = app.empty_option()) throw UsageError(*name + ": must not be empty");
+  if (app.was_given("--force")) replace_files_of_user();
   set_current_work(fmt::format("'c3sim {}'", fmt::join(argv + 1, argv + argc, " ")));
   const int code = action();
   flush_standard_output();
@@ -146,5 +165,6 @@ int run_command(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   prepare_standard_streams();
+  end_on_signals();
   return exit_code_of([&] { return run_command(argc, argv); });
 }

@@ -15,6 +15,7 @@
 #include "configs/unused_keys.hpp"
 #include "gpu/kernels/describe.hpp"
 #include "gpu/kernels/operator_table.hpp"
+#include "results/shown_text.hpp"
 
 namespace c3::inline app {
 namespace {
@@ -34,7 +35,7 @@ void add_preset_doubts(std::vector<std::string>& notes, const GpuSpec& gpu) {
 
 void print_notes(const std::vector<std::string>& notes) {
   for (const std::string& note : notes)
-    fmt::print(stderr, "note: {}\n", note);
+    fmt::print(stderr, "note: {}\n", shown_lines(note));
 }
 
 std::vector<std::string> notes_on(const KernelOptions& options, const std::vector<KernelCase>& cases) {

@@ -20,8 +20,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::string_view kSampleColumns = "invocation,weight,duration_us,cluster,name";
+
 std::string samples_csv(const Invocations& invocations, const DrawnSample& sample) {
-  std::string text = "invocation,weight,duration_us,cluster,name\n";
+  std::string text = fmt::format("{}\n", kSampleColumns);
   for (const ChosenInvocation& one : sample.chosen)
     text +=
         fmt::format("{},{:.9g},{:.9g},{},", one.invocation, one.weight, one.duration.value * 1e6, one.cluster) +
@@ -44,8 +46,8 @@ std::string reduced_toml(const SampleKernelsRequest& request, const SampledKerne
   return text + "]\n\n[strategy.reduced]\nserial = true\n";
 }
 
-void write_file(const fs::path& path, const std::string& text) {
-  TemporaryFile file(path);
+void write_file(const fs::path& path, const std::string& text, TableHeader table = {}) {
+  TemporaryFile file(path, table);
   file.append(text);
   file.rename_to_target();
 }
@@ -53,8 +55,9 @@ void write_file(const fs::path& path, const std::string& text) {
 void write_sample(const SampleKernelsRequest& request, const SampledKernels& sampled) {
   const fs::path folder = request.folder;
   fs::create_directories(folder);
-  write_file(folder / "samples.csv", samples_csv(sampled.invocations, sampled.sample));
-  write_file(folder / "reduced.toml", reduced_toml(request, sampled));
+  write_file(folder / "samples.csv", samples_csv(sampled.invocations, sampled.sample),
+             {.begins = kSampleColumns, .ends = {}});
+  write_file(folder / "reduced.toml", marked_text(reduced_toml(request, sampled)));
   if (!request.quiet)
     fmt::print(stderr, "wrote {} and {}; simulate it with: c3sim run {}\n", (folder / "samples.csv").string(),
                (folder / "reduced.toml").string(), (folder / "reduced.toml").string());

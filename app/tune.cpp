@@ -90,8 +90,8 @@ Tuning tune(const TuneRequest& request) {
   if (request.whole_steps > 0) tuning.goal.whole_steps = request.whole_steps;
   const std::vector<TuneCandidate> candidates = admitted(all, tuning);
   check_objective(tuning.goal, candidates);
-  if (const std::string note = claim_folder(tuning.plan); !note.empty() && !request.quiet)
-    fmt::print(stderr, "{}\n", note);
+  for (const std::string& note : claim_folder(tuning.plan))
+    if (!request.quiet) fmt::print(stderr, "{}\n", note);
   search_candidates(request, tuning, candidates);
   tuning.launch = launch_of_best(tuning);
   return tuning;

@@ -92,7 +92,7 @@ std::optional<TemporaryFile> begin_output(const CalibrateOptions& options) {
 }
 
 void finish_output(TemporaryFile& file, const std::string& text) {
-  file.append(text);
+  file.append(marked_text(text));
   file.rename_to_target();
 }
 

@@ -16,6 +16,7 @@
 #include "base/options.hpp"
 #include "results/diff/diff_output.hpp"
 #include "results/diff/run_diff.hpp"
+#include "results/shown_text.hpp"
 
 namespace c3::inline app {
 namespace {
@@ -30,6 +31,11 @@ struct DiffRequest {
   bool check = false;
   bool json = false;
 };
+
+void print_incomplete(const ResultReader& file) {
+  if (const auto incomplete = file.incomplete())
+    fmt::print("{}\n", shown_lines(fmt::format("{}: {}", file.path(), *incomplete)));
+}
 
 void check_known(const std::string& name, const ResultReader& file) {
   const auto known = file.strategies();
@@ -59,10 +65,10 @@ int diff_recording(const DiffRequest& request) {
   if (request.json) {
     fmt::print("{}", recorded_diff_json(file.path(), diffs, file.streams(), request.lines));
   } else {
-    if (const auto incomplete = file.incomplete()) fmt::print("{}: {}\n", file.path(), *incomplete);
+    print_incomplete(file);
     for (const RecordedDiff& diff : diffs)
       fmt::print("{}{}", &diff == &diffs.front() ? "" : "\n",
-                 recorded_diff_text(diff, file.streams(), request.lines));
+                 shown_lines(recorded_diff_text(diff, file.streams(), request.lines)));
   }
   const bool all_equal = std::ranges::all_of(diffs, &RecordedDiff::is_equal);
   return request.check && !all_equal ? kExitCheckFailed : kExitOk;
@@ -80,9 +86,9 @@ int diff(const DiffRequest& request) {
       configuration_changes(a, b, {.tolerance = request.tolerance, .with_sources = request.all});
   if (!request.json) {
     for (const ResultReader* file : {&a, &b})
-      if (const auto incomplete = file->incomplete()) fmt::print("{}: {}\n", file->path(), *incomplete);
+      print_incomplete(*file);
   }
-  fmt::print("{}", request.json ? diff_json(diff, request.lines) : diff_text(diff, request.lines));
+  fmt::print("{}", request.json ? diff_json(diff, request.lines) : shown_lines(diff_text(diff, request.lines)));
   return request.check && !diff.is_equal() ? kExitCheckFailed : kExitOk;
 }
 

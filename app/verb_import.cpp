@@ -22,6 +22,7 @@
 #include "base/options.hpp"
 #include "configs/trace_reader.hpp"
 #include "results/shell_word.hpp"
+#include "results/shown_text.hpp"
 #include "workloads/traces/chakra/chakra_report.hpp"
 #include "workloads/traces/execution/execution_report.hpp"
 #include "workloads/traces/execution/operator_list_changes.hpp"
@@ -60,8 +61,8 @@ void print_report(const ImportOptions& options, const Report& report) {
   if (options.json) {
     fmt::print("{}", import_json(report));
   } else {
-    fmt::print("{}",
-               options.csv.empty() ? import_text(report) : import_csv(import_tables(report), options.csv));
+    fmt::print("{}", options.csv.empty() ? shown_lines(import_text(report))
+                                         : import_csv(import_tables(report), options.csv));
   }
 }
 

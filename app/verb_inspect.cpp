@@ -17,6 +17,7 @@
 #include "results/result_export.hpp"
 #include "results/result_overview.hpp"
 #include "results/result_reader.hpp"
+#include "results/shown_text.hpp"
 
 namespace c3::inline app {
 namespace {
@@ -72,7 +73,7 @@ std::string table_text(const ResultReader& file, const InspectOptions& options) 
 
 std::string overview(const ResultReader& file, const InspectOptions& options) {
   const auto strategies = chosen_strategies(file, options.strategy);
-  return options.json ? overview_json(file, strategies) : overview_text(file, strategies);
+  return options.json ? overview_json(file, strategies) : shown_lines(overview_text(file, strategies));
 }
 
 /// A program file has one view: what was recorded.
@@ -81,7 +82,8 @@ int inspect_program(const InspectOptions& options) {
     throw UsageError(options.file +
                      " is a program of c3sim import: it has no strategies, and no --table of them");
   const RecordedRun run = read_program_file(options.file);
-  fmt::print("{}", options.json ? program_json(options.file, run) : program_text(options.file, run));
+  fmt::print("{}",
+             options.json ? program_json(options.file, run) : shown_lines(program_text(options.file, run)));
   return kExitOk;
 }
 

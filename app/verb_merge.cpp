@@ -38,7 +38,7 @@ int merge(const MergeOptions& options) {
   const std::filesystem::path csv = std::filesystem::path(output).replace_extension(".csv");
   TemporaryFile file(output);
   std::optional<TemporaryFile> csv_file;
-  if (options.csv) csv_file.emplace(csv);
+  if (options.csv) csv_file.emplace(csv, kSweepCsvHeader);
   write_sweep_file(file, table);
   if (csv_file) csv_file->append(sweep_csv(table));
   file.rename_to_target();

@@ -19,6 +19,7 @@
 #include "engine/interrupt.hpp"
 #include "results/report/page.hpp"
 #include "results/result_file.hpp"
+#include "results/shown_text.hpp"
 #include "results/sweep/sweep_table.hpp"
 
 namespace c3::inline app {
@@ -68,8 +69,7 @@ void tell_apart(std::vector<ReportRun>& runs) {
 std::string work_text(const ResultReader& first, const ResultReader& other) {
   constexpr std::size_t kNamed = 4, kLongest = 40;
   const auto value = [&](const std::optional<std::string>& text) {
-    if (!text) return std::string("none");
-    return text->size() > kLongest ? text->substr(0, kLongest - 3) + "..." : *text;
+    return text ? shown_word(*text, kLongest) : std::string("none");
   };
   const std::vector<TextChange> changes = work_changes(first, other);
   std::string text;
@@ -90,7 +90,9 @@ std::string run_report(const ReportOptions& options) {
   for (std::size_t i = 1; i < runs.size(); ++i) {
     runs[i].other_work = work_text(files.front(), files[i]);
     if (!runs[i].other_work.empty() && !options.quiet)
-      fmt::print(stderr, "work differs: {} ({} / {})\n", runs[i].other_work, runs.front().label, runs[i].label);
+      fmt::print(stderr, "{}\n",
+                 shown_lines(fmt::format("work differs: {} ({} / {})", runs[i].other_work, runs.front().label,
+                                         runs[i].label)));
   }
   return report_page(runs, options.title);
 }

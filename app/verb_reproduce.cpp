@@ -87,6 +87,14 @@ StudyInput input_of(const ReproduceOptions& options, const Study& study) {
   return input;
 }
 
+/// Where \p name was asked for. Which columns a table has is known now.
+void write_rows(std::optional<TemporaryFile>& file, const std::string& name, const std::string& text) {
+  if (!file) return;
+  refuse_file_of_user(name, header_of(text));
+  file->append(text);
+  file->rename_to_target();
+}
+
 /// Where a file was asked for.
 void write(std::optional<TemporaryFile>& file, const std::string& text) {
   if (!file) return;
@@ -99,7 +107,7 @@ void write_weights(const StudyOutcome& outcome, const std::filesystem::path& fol
   if (outcome.weights.empty()) return;
   std::filesystem::create_directories(folder);
   for (const auto& [name, text] : outcome.weights) {
-    TemporaryFile file(folder / name);
+    TemporaryFile file(folder / name, header_of(text));
     file.append(text);
     file.rename_to_target();
   }
@@ -112,14 +120,14 @@ int reproduce(const ReproduceOptions& options) {
   check_files(study, input.data);
   const PublishedFigures published(study_file(study.name, "published.csv"));
   std::optional<TemporaryFile> rows, page;
-  if (!options.rows.empty()) rows.emplace(options.rows);
+  if (!options.rows.empty()) rows.emplace(options.rows, kAnyTable);
   if (!options.page.empty()) page.emplace(options.page);
   StudyOutcome outcome;
   {
     ProgressLine progress(options.quiet, "parts of the study");
     outcome = study.run(input, published, [&](std::size_t done, std::size_t total) { progress(done, total); });
   }
-  write(rows, outcome.rows_csv);
+  write_rows(rows, options.rows, outcome.rows_csv);
   write(page, outcome.page);
   if (!options.weights.empty()) write_weights(outcome, options.weights);
   report_input(outcome, options.quiet);

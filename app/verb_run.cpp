@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -33,6 +34,7 @@
 #include "results/timeline_writer.hpp"
 #include "results/trace_writer.hpp"
 #include "workloads/analysis/heuristics.hpp"
+#include "workloads/analysis/impossible_strategies.hpp"
 #include "workloads/analysis/out_of_memory.hpp"
 #include "workloads/analysis/steady_state.hpp"
 #include "workloads/analysis/study.hpp"
@@ -78,11 +80,25 @@ Traces open_traces(const RunOptions& options, const Experiment& experiment) {
   return traces;
 }
 
+std::vector<std::string> names_of(const std::vector<ImpossibleStrategy>& impossible) {
+  std::vector<std::string> names;
+  std::ranges::transform(impossible, std::back_inserter(names), &ImpossibleStrategy::name);
+  return names;
+}
+
+/// Why they are not in the file.
+std::string reason_text(const std::vector<ImpossibleStrategy>& impossible) {
+  std::vector<std::string> reasons;
+  for (const ImpossibleStrategy& its : impossible)
+    reasons.push_back(fmt::format("{} cannot run: {}", its.name, its.why));
+  return fmt::format("{}", fmt::join(reasons, "; "));
+}
+
 /// The files of a run. A strategy is written as soon as it is finished, so that a stop costs only those that
 /// are not.
 class RunOutput : public StudyRecorder {
  public:
-  /// \param recording what the experiment repeats, if it does
+  /// \param nominal with the strategies that can run \param recording what the experiment repeats, if it does
   RunOutput(const RunOptions& options, const Experiment& nominal, const RunHeader& header,
             std::optional<PlacedRun> recording)
       : path_(output_path(options, nominal.name)),
@@ -132,18 +148,19 @@ class RunOutput : public StudyRecorder {
     study_.strategies.push_back(result);
   }
 
-  void commit() {
-    for (std::size_t i = 0; i < std::min(traces_.size(), study_.strategies.size()); ++i)
-      traces_[i]->commit();
-    file_.commit();
+  /// \param impossible strategies, which are not in the file
+  void commit(const std::vector<ImpossibleStrategy>& impossible) {
+    if (!impossible.empty()) file_.mark_incomplete(reason_text(impossible), names_of(impossible));
+    commit();
   }
 
   /// Keeps what is finished. \param reason "interrupted"
-  void commit_incomplete(const std::string& reason) {
+  void commit_incomplete(const std::string& reason, const std::vector<ImpossibleStrategy>& impossible) {
     remove_open();
+    std::vector<std::string> names = missing();
+    std::ranges::move(names_of(impossible), std::back_inserter(names));
     file_.mark_incomplete(
-        fmt::format("{}: {} of {} strategies", reason, study_.strategies.size(), strategies_.size()),
-        missing());
+        fmt::format("{}: {} of {} strategies", reason, study_.strategies.size(), strategies_.size()), names);
     commit();
   }
 
@@ -156,6 +173,12 @@ class RunOutput : public StudyRecorder {
     TraceWriter* trace = nullptr;
     ObserverFanout observers;
   };
+
+  void commit() {
+    for (std::size_t i = 0; i < std::min(traces_.size(), study_.strategies.size()); ++i)
+      traces_[i]->commit();
+    file_.commit();
+  }
 
   std::size_t index_of(const std::string& strategy) const {
     const auto found = std::ranges::find(strategies_, strategy, &Strategy::name);
@@ -194,17 +217,19 @@ std::string stop_text(const RunOptions& options) {
 }
 
 /// Keeps and prints what is finished. \returns the exit code
-int end_early(const RunOptions& options, RunOutput& output) {
+int end_early(const RunOptions& options, RunOutput& output, const std::vector<ImpossibleStrategy>& impossible) {
   const StudyResult& study = output.study();
   const std::string reason = stop_text(options);
   if (study.strategies.empty()) {
-    fmt::print(stderr, "c3sim: {}, nothing was written\n", reason);
+    fmt::print(stderr, "c3sim: {} before the first of {} strategies was finished, nothing was written\n",
+               reason, output.missing().size());
   } else {
-    output.commit_incomplete(reason);
+    output.commit_incomplete(reason, impossible);
     std::vector<std::string> names;
     for (const StrategyResult& strategy : study.strategies)
       names.push_back(strategy.name);
-    fmt::print("{}", options.json ? study_json(study, output.path(), output.missing()) : format_study(study));
+    fmt::print("{}", options.json ? study_json(study, output.path(), output.missing(), impossible)
+                                  : format_study(study, impossible));
     fmt::print(stderr, "c3sim: {} after {} of {} strategies: {} {} in {}\n", reason, names.size(),
                names.size() + output.missing().size(), fmt::join(names, ", "), names.size() == 1 ? "is" : "are",
                output.path().string());
@@ -250,33 +275,37 @@ int run(const RunOptions& options) {
   if (limit) stop_after(*limit);
   std::optional<RunOutput> output;
   StudyResult study;
+  std::vector<ImpossibleStrategy> impossible;
   try {
     RunProgress progress(options.quiet);
     const auto written = ExperimentFile::load(options.file, options.sets);
     if (!options.quiet) print_notes(written.notes());
     const ExperimentFile configuration = search_placement(written, options.quiet);
-    const Experiment nominal = configuration.make(std::nullopt);
+    const Experiment written_nominal = configuration.make(std::nullopt);
     const ExperimentFactory make = [&](std::optional<std::uint64_t> draw) {
-      return draw ? configuration.make(draw) : nominal;
+      return without(draw ? configuration.make(draw) : written_nominal, impossible);
     };
     if (const auto verdict = out_of_memory(make)) {
       fmt::print("{}", options.json ? out_of_memory_json(*verdict) : format_out_of_memory(*verdict));
       return kExitInfeasible;
     }
-    set_current_work(size_text(nominal));
+    set_current_work(size_text(written_nominal));
+    impossible = impossible_strategies(written_nominal);
+    const Experiment nominal = make(std::nullopt);
     output.emplace(options, nominal, run_header(nominal, configuration.resolved_toml(), options.command_line()),
                    configuration.recording(nominal.cluster));
     run_study(make, {.progress = std::ref(progress), .recorder = &*output});
-    output->commit();
+    output->commit(impossible);
     study = with_heuristics(make, output->study());
   } catch (const InterruptedError&) {
-    if (output) return end_early(options, *output);
+    if (output) return end_early(options, *output, impossible);
     fmt::print(stderr, "c3sim: {}, nothing was written\n", stop_text(options));
     return stop_reason() == StopReason::time_limit ? kExitTimeout : kExitInterrupted;
   }
-  fmt::print("{}", options.json ? study_json(study, output->path()) : format_study(study));
+  fmt::print(
+      "{}", options.json ? study_json(study, output->path(), {}, impossible) : format_study(study, impossible));
   if (!options.quiet) say_what_was_written(options, *output);
-  return kExitOk;
+  return impossible.empty() ? kExitOk : kExitPartial;
 }
 
 }  // namespace
@@ -289,7 +318,8 @@ void add_run_verb(Command& app, VerbAction& action) {
       "share of the ideal speedup, and the loss split in us; for a training step also tokens/s, MFU, exposed\n"
       "communication, operators and memory, for steps of other models images, samples or sequences a second.\n"
       "Writes the timelines to an HDF5 file, in ps. A step that does not fit in a GPU's memory is not\n"
-      "simulated: that is the result, with exit code 4.\n"
+      "simulated: that is the result, with exit code 4. A strategy that cannot run is named with its reason,\n"
+      "and the others are simulated (exit code 5; 4 when none can run).\n"
       "Long runs print the time left. After Ctrl-C (exit code 130), or when --timeout is up (124), the file\n"
       "holds the strategies that are finished and states that it is incomplete.\n"
       "Values of --set are TOML; quantities are strings with a unit.\n"

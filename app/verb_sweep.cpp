@@ -176,7 +176,8 @@ int sweep(const SweepOptions& options) {
 
   const std::vector<std::size_t> points = points_of(plan, shard);
   if (leads) {
-    if (const std::string note = claim_folder(plan); !note.empty()) fmt::print(stderr, "{}\n", note);
+    for (const std::string& note : claim_folder(plan))
+      fmt::print(stderr, "{}\n", note);
   }
   install_interrupt_handler();
   {

@@ -9,6 +9,7 @@
 
 #include "configs/overrides.hpp"
 #include "configs/preset_folders.hpp"
+#include "configs/preset_override.hpp"
 #include "configs/toml_text.hpp"
 #include "files/input_files.hpp"
 #include "files/io_error.hpp"
@@ -64,16 +65,28 @@ std::vector<Node> extended_files(const Node& extends) {
   return *extends.array();
 }
 
-/// Relative to the file that names it. A path without one there, such as "gpus/h100-sxm" or
-/// "gpus/h100-sxm.toml", is looked for in the preset folders, so that a folder of one's own can extend what is
-/// shipped.
+/// \p path below \p folder, as "kernels/ampere.toml"; empty where it is not below.
+fs::path below(const fs::path& folder, const fs::path& path) {
+  std::error_code ignored;
+  const fs::path rest =
+      fs::weakly_canonical(path, ignored).lexically_relative(fs::weakly_canonical(folder, ignored));
+  return rest.empty() || *rest.begin() == ".." ? fs::path() : rest;
+}
+
+/// Relative to the file that names it. What is not there is looked for in the preset folders, so that a folder
+/// of one's own can extend what is shipped: "gpus/h100-sxm", "gpus/h100-sxm.toml", and what would lie in the
+/// preset folder of the file, such as "../kernels/hopper.toml" of a file in gpus/.
 fs::path extended_file(const fs::path& from, const std::string& name) {
   const fs::path near = (from.parent_path() / name).lexically_normal();
   std::error_code ignored;
   if (fs::exists(near, ignored) || fs::path(name).is_absolute()) return near;
-  for (const fs::path& folder : preset_folders()) {
-    for (const std::string& written : {name, name + ".toml"}) {
-      const fs::path file = (folder / written).lexically_normal();
+  const std::vector<fs::path> folders = preset_folders();
+  std::vector<fs::path> written{name, name + ".toml"};
+  for (const fs::path& folder : folders)
+    if (const fs::path rest = below(folder, near); !rest.empty()) written.push_back(rest);
+  for (const fs::path& folder : folders) {
+    for (const fs::path& path : written) {
+      const fs::path file = (folder / path).lexically_normal();
       if (fs::is_regular_file(file, ignored)) return file;
     }
   }
@@ -112,6 +125,7 @@ class Loader {
     chain_.pop_back();
 
     document.table()->erase("extends");
+    follow_stated_peaks(*merged.table(), *document.table());
     merge(*merged.table(), *document.table());
     return merged;
   }

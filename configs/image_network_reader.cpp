@@ -13,6 +13,12 @@ namespace {
 
 constexpr std::int64_t kMostImages = 65'536;
 
+/// What frameworks train networks of images in.
+const auto kProductTypes =
+    std::to_array<std::pair<std::string_view, DType>>({{name_of(DType::bf16), DType::bf16},
+                                                       {name_of(DType::fp16), DType::fp16},
+                                                       {name_of(DType::fp32), DType::fp32}});
+
 const auto kImageKeys = std::to_array<KeyText>({
     {"use", "network"},
     {"batch", "images of each GPU"},
@@ -40,9 +46,7 @@ ImageJob read_image_network(Section& root, const Sampling& sampling) {
     networks.emplace_back(name_of(network), network);
   job.network = section.choice<ImageNetwork>("use", networks);
   job.batch.images = section.integer("batch", 1, kMostImages);
-  job.batch.dtype = read_dtype(section, "dtype");
-  if (job.batch.dtype == DType::fp8 || job.batch.dtype == DType::fp4)
-    section.refuse("dtype", "must be bf16, fp16 or fp32");
+  job.batch.dtype = section.choice<DType>("dtype", kProductTypes);
   if (section.has("pass")) job.batch.pass = section.choice<ImagePass>("pass");
   if (section.has("layout")) job.batch.layout = section.choice<ImageLayout>("layout");
   if (section.has("bucket")) job.bucket = section.bytes("bucket");

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "base/nearest_name.hpp"
-#include "configs/preset_store.hpp"
+#include "configs/gpu_match.hpp"
 
 namespace c3::inline configs {
 namespace {

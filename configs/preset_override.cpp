@@ -89,6 +89,14 @@ std::vector<Share> shares_of(const std::string& table) {
   return shares;
 }
 
+/// How the keys of each rate of matrix products begin.
+std::vector<std::string> matrix_rates() {
+  std::vector<std::string> rates{kFp32Matrix};
+  for (const DType dtype : enum_values<DType>())
+    rates.push_back(fmt::format("{}_", name_of(dtype)));
+  return rates;
+}
+
 class Override {
  public:
   Override(Table& preset, const Table& overrides) : preset_(preset), overrides_(overrides) {}
@@ -111,16 +119,23 @@ class Override {
   void follow_compute() {
     const double clock = change_of("boost_clock");
     const double speed = change_of("xcds") * change_of("cus_per_xcd") * clock;
-    std::vector<std::string> rates{kFp32Matrix};
-    for (const DType dtype : enum_values<DType>())
-      rates.push_back(fmt::format("{}_", name_of(dtype)));
-    for (const std::string& rate : rates) {
+    for (const std::string& rate : matrix_rates()) {
       const std::string peak = rate + "peak";
       const bool has_own = overrides_.find(peak) != nullptr;
       follow(rate + "sustained", has_own ? change_of(peak) : speed, has_own ? std::string_view(peak) : kSpeed);
       follow(peak, speed, kSpeed);
       follow(rate + "clock", clock, "boost clock");
     }
+  }
+
+  /// What large products sustain follows the peak, and what streams reach that of memory.
+  void follow_own_peaks() {
+    for (const std::string& rate : matrix_rates()) {
+      const std::string peak = rate + "peak";
+      follow(rate + "sustained", change_of(peak), peak);
+    }
+    for (const auto& field : kHbmRateFields)
+      if (!field.peak.empty()) follow(std::string(field.key), change_of(field.peak), field.peak);
   }
 
  private:
@@ -159,5 +174,7 @@ void override_preset(std::string_view table, Table& preset, const Table& overrid
   }
   merge(preset, overrides);
 }
+
+void follow_stated_peaks(Table& base, const Table& file) { Override(base, file).follow_own_peaks(); }
 
 }  // namespace c3::configs

@@ -19,4 +19,8 @@ using PeakChanges = std::map<std::string, double, std::less<>>;
 /// takes this one's.
 void override_preset(std::string_view table, Table& preset, const Table& overrides, PeakChanges& changes);
 
+/// Before \p file is merged into \p base, which it extends: rates of a GPU that \p base was measured at keep
+/// their share of a peak that \p file states, unless it states them, too.
+void follow_stated_peaks(Table& base, const Table& file);
+
 }  // namespace c3::configs

@@ -4,9 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
-#include <cmath>
-#include <cstdlib>
 #include <fstream>
 #include <utility>
 
@@ -201,29 +198,6 @@ fs::path preset_file(PresetKind kind, const std::string& name) {
     if (fs::exists(file)) return file;
   }
   throw std::logic_error("preset_file: a listed preset has no file");
-}
-
-std::optional<std::string> gpu_preset_of(std::string_view device) {
-  std::string name(device);
-  for (char& c : name)
-    c = c == '_' || c == ' ' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  for (const std::string_view prefix : {"nvidia-", "tesla-"}) {
-    if (name.starts_with(prefix)) name.erase(0, prefix.size());
-  }
-  const std::vector<std::string> known = preset_names(PresetKind::gpu);
-  const auto is_known = [&](const std::string& preset) {
-    return std::ranges::find(known, preset) != known.end();
-  };
-  if (is_known(name)) return name;
-  // "h100-sxm-80gb": a preset whose name leaves out the memory that it has.
-  const std::size_t memory = name.rfind('-');
-  if (memory == std::string::npos || !name.ends_with("gb")) return std::nullopt;
-  const std::string without = name.substr(0, memory);
-  const double gigabytes = std::atof(name.c_str() + memory + 1);
-  if (!is_known(without)) return std::nullopt;
-  const double holds = load_gpu(without).hbm.size.value / 1e9;
-  constexpr double kNear = 0.1;
-  return std::abs(gigabytes - holds) <= kNear * holds ? std::optional(without) : std::nullopt;
 }
 
 GpuSpec load_gpu(const std::string& name, std::span<const std::string> sets) {

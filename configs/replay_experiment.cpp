@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "files/written_files.hpp"
+
 namespace c3::inline configs {
 namespace {
 
@@ -11,7 +13,7 @@ namespace {
 std::string experiment_text(const RecordedRun& run, const ReplaySystem& on, std::string_view name,
                             std::string_view work, std::string_view trace) {
   std::string text = fmt::format(
-      "# Written by c3sim import: {} {} of {} rank{}.\n"
+      "# {} {} of {} rank{}, from c3sim import.\n"
       "# c3sim run experiment.toml simulates them; --set system=.. or a strategy's keys change what they run "
       "on.\n"
       "schema = 1\n"
@@ -19,8 +21,9 @@ std::string experiment_text(const RecordedRun& run, const ReplaySystem& on, std:
       "system = \"{}\"\n",
       run.events(), work, run.ranks.size(), run.is_of_one_rank() ? "" : "s", name, on.system);
   if (on.nodes > 1) text += fmt::format("nodes  = {}\n", on.nodes);
-  return text + fmt::format("\n[trace]\n{}\n[strategy.{}]\n\n[measure]\nseeds      = 1\nloss_split = false\n",
-                            trace, name);
+  return marked_text(
+      text + fmt::format("\n[trace]\n{}\n[strategy.{}]\n\n[measure]\nseeds      = 1\nloss_split = false\n",
+                         trace, name));
 }
 
 }  // namespace

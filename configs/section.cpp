@@ -34,6 +34,14 @@ std::pair<double, double> bounds_of(Dimension dimension) {
   throw std::logic_error("bounds_of: unknown dimension");
 }
 
+/// In the order of their first mention.
+std::vector<std::string> each_once(const std::vector<std::string>& names) {
+  std::vector<std::string> once;
+  for (const std::string& name : names)
+    if (std::ranges::find(once, name) == once.end()) once.push_back(name);
+  return once;
+}
+
 constexpr std::string_view kSlugForm =
     "must be letters, digits, '_', '-' and '.', beginning with a letter, digit or '_'";
 
@@ -83,7 +91,11 @@ void Section::explain(std::span<const KeyText> texts) {
 }
 
 void Section::ask(std::string_view key) {
-  if (std::ranges::find(asked_, key) == asked_.end()) asked_.emplace_back(key);
+  // Names of the file's own come after a reader's keys. There may be 100,000, and each is asked for once: a second
+  // mention does no harm.
+  constexpr std::size_t kReaderKeys = 64;
+  const auto first = std::span(asked_).first(std::min(kReaderKeys, asked_.size()));
+  if (std::ranges::find(first, key) == first.end()) asked_.emplace_back(key);
 }
 
 bool Section::has(std::string_view key) {
@@ -383,8 +395,9 @@ void Section::finish() const {
   for (const Member& member : node_->table()->members()) {
     if (std::ranges::find(asked_, member.key) != asked_.end()) continue;
     const std::string nearest = nearest_name(member.key, asked_);
+    const std::vector<std::string> known = each_once(asked_);
     throw ConfigError(member.origin, dotted(member.key),
-                      nearest.empty() ? fmt::format("unknown key; known: {}", fmt::join(asked_, ", "))
+                      nearest.empty() ? fmt::format("unknown key; known: {}", fmt::join(known, ", "))
                                       : fmt::format("unknown key; did you mean '{}'?", nearest));
   }
 }

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <set>
 
 #include "configs/fields/operation_keys.hpp"
 #include "configs/rank_list.hpp"
@@ -65,20 +67,19 @@ void for_each_written(const std::vector<WrittenStream>& streams,
 
 /// An event that nobody records would hang its stream; one recorded twice would be ambiguous.
 void check_events(const std::vector<WrittenStream>& streams, const std::vector<std::vector<Origin>>& origins) {
-  std::vector<std::string> recorded;
+  std::set<std::string, std::less<>> recorded;
   const auto each = [&](auto visit) { for_each_written(streams, origins, visit); };
   each([&](const WrittenOperation& operation, const Origin& at, const std::string& where) {
     const auto* record = std::get_if<WrittenRecord>(&operation.work);
     if (record == nullptr) return;
-    if (std::ranges::find(recorded, record->event) != recorded.end()) {
+    if (!recorded.insert(record->event).second)
       throw ConfigError(at, where, fmt::format("event '{}' is recorded twice", record->event));
-    }
-    recorded.push_back(record->event);
   });
   each([&](const WrittenOperation& operation, const Origin& at, const std::string& where) {
     const auto* wait = std::get_if<WrittenWait>(&operation.work);
-    if (wait == nullptr || std::ranges::find(recorded, wait->event) != recorded.end()) return;
-    throw ConfigError(at, where, unknown_name("event", wait->event, recorded));
+    if (wait == nullptr || recorded.contains(wait->event)) return;
+    throw ConfigError(at, where,
+                      unknown_name("event", wait->event, std::vector(recorded.begin(), recorded.end())));
   });
 }
 

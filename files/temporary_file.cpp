@@ -173,9 +173,10 @@ fs::path folder_of(const fs::path& target) {
 
 }  // namespace
 
-TemporaryFile::TemporaryFile(const fs::path& target) : name_(target) {
+TemporaryFile::TemporaryFile(const fs::path& target, TableHeader table) : name_(target) {
   refuse_special_file(name_);
   refuse_conflict(name_);
+  refuse_file_of_user(name_, table);
   target_ = followed(name_);
   if (fs::exists(fs::status(name_)) && !fs::equivalent(name_, target_))
     throw IoError(name_.string(), "write", "the file that it stands for has no name");

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "files/written_files.hpp"
+
 namespace c3::inline files {
 
 /// A file under a temporary name beside \p target: reserved at construction, removed unless it is renamed.
@@ -16,8 +18,8 @@ class TemporaryFile {
  public:
   /// \throws IoError when it cannot be created, and for a target that is not a regular file.
   /// \throws OutputConflictError when \p target is a file that this process has read, is standard output or
-  /// standard error, or is the target of another TemporaryFile.
-  explicit TemporaryFile(const std::filesystem::path& target);
+  /// standard error, is the target of another TemporaryFile, or is a file of the user: refuse_file_of_user().
+  explicit TemporaryFile(const std::filesystem::path& target, TableHeader table = {});
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
   ~TemporaryFile();

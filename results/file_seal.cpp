@@ -16,17 +16,17 @@
 #include <fmt/format.h>
 
 #include "files/io_error.hpp"
-#include "results/sha256.hpp"
+#include "files/sha256.hpp"
+#include "files/written_files.hpp"
 
 namespace c3::inline results {
 namespace {
 
-constexpr std::string_view kSealStart = "c3sim result file, sealed. ";
 constexpr std::string_view kHdf5Signature = "\x89HDF\r\n\x1a\n";
 
 std::string seal_text(std::uint64_t length, std::string_view sha256) {
   std::string text =
-      fmt::format("{}{} bytes of HDF5 follow this block, with the SHA-256\n{}\n", kSealStart, length, sha256);
+      fmt::format("{}{} bytes of HDF5 follow this block, with the SHA-256\n{}\n", kSealedHdf5, length, sha256);
   text.resize(kSealBytes, '\0');
   return text;
 }
@@ -89,7 +89,7 @@ Version version_of(const struct stat& file) {
 
 std::uint64_t sealed_length(std::string_view block) {
   std::uint64_t length = 0;
-  for (const char c : block.substr(kSealStart.size())) {
+  for (const char c : block.substr(kSealedHdf5.size())) {
     if (c < '0' || c > '9') break;
     length = 10 * length + static_cast<std::uint64_t>(c - '0');
   }
@@ -112,7 +112,7 @@ Seal check_seal(const std::string& path) {
   if (intact.contains(version_of(file.status()))) return Seal::intact;
   const std::string block(file.next(kSealBytes));
   if (block.starts_with(kHdf5Signature)) return Seal::none;
-  if (!block.starts_with(kSealStart)) {
+  if (!block.starts_with(kSealedHdf5)) {
     const bool is_blank =
         block.size() == kSealBytes && std::ranges::all_of(block, [](char c) { return c == '\0'; });
     if (is_blank && file.next(kHdf5Signature.size()) == kHdf5Signature) return Seal::none;

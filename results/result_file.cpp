@@ -9,10 +9,10 @@
 #include <fmt/ranges.h>
 
 #include "files/io_error.hpp"
+#include "files/sha256.hpp"
 #include "results/build_info.hpp"
 #include "results/file_seal.hpp"
 #include "results/schema.hpp"
-#include "results/sha256.hpp"
 
 namespace c3::inline results {
 namespace {

@@ -14,7 +14,7 @@ inline constexpr std::string_view kSweepFileSchema = "c3sim.sweep";  ///< of mer
 inline constexpr std::string_view kSweepFileSchemaVersion = "1.1.0";
 inline constexpr std::string_view kSweepManifestSchema = "c3sim.sweep_manifest";
 inline constexpr std::string_view kSweepPointSchema = "c3sim.sweep_point";
-inline constexpr int kSweepSchemaVersion = 1;  ///< of a sweep's folder
+inline constexpr int kSweepSchemaVersion = 2;  ///< of a sweep's folder. 2: every file has its SHA-256
 inline constexpr int kJsonSchemaVersion = 1;   ///< of every other verb's --json; a new one breaks readers
 /// Of `c3sim explain --json`. 2: `communication[].name` is the kind alone, without "communication: ".
 inline constexpr int kExplainJsonVersion = 2;

@@ -180,7 +180,8 @@ std::string out_of_memory_json(const OutOfMemory& verdict) {
 }
 
 std::string study_json(const StudyResult& study, const std::filesystem::path& output,
-                       const std::vector<std::string>& missing) {
+                       const std::vector<std::string>& missing,
+                       const std::vector<ImpossibleStrategy>& impossible) {
   Json strategies = Json::array();
   for (const auto& strategy : study.strategies)
     strategies.push_back(strategy_json(strategy));
@@ -198,6 +199,8 @@ std::string study_json(const StudyResult& study, const std::filesystem::path& ou
             {"strategies", std::move(strategies)},
             {"recommendation", recommendation_json(study)},
             {"words", run_words(study)}};
+  for (const ImpossibleStrategy& its : impossible)
+    json["impossible_strategies"].push_back({{"strategy", its.name}, {"why", its.why}});
   if (!missing.empty()) json["missing_strategies"] = missing;
   return json.dump(2) + "\n";
 }

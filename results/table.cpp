@@ -118,8 +118,11 @@ std::string format_out_of_memory(const OutOfMemory& verdict) {
   return format_memory(verdict.step) + '\n' + wrapped(sentence, kWidth);
 }
 
-std::string format_study(const StudyResult& study) {
-  std::string text = headline(study) + "\n\n" + format_cells(time_cells(study)) + format_step(study);
+std::string format_study(const StudyResult& study, const std::vector<ImpossibleStrategy>& impossible) {
+  std::string text = headline(study) + "\n\n" + format_cells(time_cells(study));
+  for (const ImpossibleStrategy& its : impossible)
+    text += wrapped(fmt::format("{} cannot run: {}", its.name, its.why), kWidth);
+  text += format_step(study);
   for (const StudyCells& cells :
        {throughput_cells(study), stream_cells(study), rank_cells(study), loss_cells(study)})
     if (!cells.rows.empty()) text += '\n' + format_cells(cells);

@@ -6,16 +6,21 @@
 
 #include <fmt/format.h>
 
+#include "results/shown_text.hpp"
+
 namespace c3::inline results {
 namespace {
 
 constexpr std::string_view kBetween = "  ";
+constexpr std::size_t kLongestCell = 200;
 
 }  // namespace
 
 void TextTable::add(std::vector<std::string> row) {
   if (row.size() != rows_.front().size())
     throw std::invalid_argument("a row must have as many cells as the header");
+  for (std::string& cell : row)
+    cell = shown_word(cell, kLongestCell);
   rows_.push_back(std::move(row));
 }
 

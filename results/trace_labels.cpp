@@ -203,7 +203,16 @@ std::string trace_header(const Experiment& experiment, const ProcessGroups& proc
                        {"totalGlobalMem", std::llround(gpu.hbm.size.value)},
                        {"numSms", gpu.compute.cus()}};
   const Json groups = group_config(process_groups);
+  // What c3sim says of itself comes early: by it a later command knows the file (files/written_files.hpp).
   Json header = {{"schemaVersion", kKinetoSchemaVersion},
+                 {"otherData",
+                  {{"software", "c3sim"},
+                   {"software_version", build_info().version},
+                   {"experiment", experiment.name},
+                   {"strategy", strategy.name},
+                   {"system", experiment.cluster.name},
+                   {"starts", "release"},
+                   {"folded", folding_text(simulated, rank)}}},
                  {"deviceProperties", Json::array({device})},
                  {"distributedInfo",
                   {{"backend", "nccl"},
@@ -213,14 +222,6 @@ std::string trace_header(const Experiment& experiment, const ProcessGroups& proc
                    {"represented_rank_ranges", represented(simulated, rank)},
                    {"pg_count", groups.size()},
                    {"pg_config", groups}}},
-                 {"otherData",
-                  {{"software", "c3sim"},
-                   {"software_version", build_info().version},
-                   {"experiment", experiment.name},
-                   {"strategy", strategy.name},
-                   {"system", experiment.cluster.name},
-                   {"starts", "release"},
-                   {"folded", folding_text(simulated, rank)}}},
                  {"displayTimeUnit", "ns"}};
   if (!shortened.empty()) header["otherData"]["shortened"] = shortened + "; c3sim run --exact simulates all";
   constexpr int kIndent = 2;

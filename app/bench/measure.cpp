@@ -8,7 +8,7 @@
 #include "app/bench/fluid_run.hpp"
 #include "app/bench/in_child.hpp"
 #include "app/bench/native_run.hpp"
-#include "results/sha256.hpp"
+#include "files/sha256.hpp"
 
 namespace c3::bench {
 namespace {

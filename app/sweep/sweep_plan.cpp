@@ -52,6 +52,19 @@ ReadPoint read_point(const Sweep& sweep, const SweepPoint& point) {
   }
 }
 
+/// Takes results that are not as c3sim wrote them out of the folder. \returns a line for each of the first.
+std::vector<std::string> changed_points(const SweepPlan& plan) {
+  constexpr std::size_t kMostNamed = 5;
+  const std::vector<std::filesystem::path> changed = plan.folder.remove_changed(plan.manifest.ids);
+  std::vector<std::string> notes;
+  for (std::size_t i = 0; i < std::min(changed.size(), kMostNamed); ++i)
+    notes.push_back(fmt::format("{}: it was changed after c3sim wrote it, or cut short: it is simulated again",
+                                changed[i].string()));
+  if (changed.size() > kMostNamed)
+    notes.push_back(fmt::format("and {} other points that were changed", changed.size() - kMostNamed));
+  return notes;
+}
+
 }  // namespace
 
 SweepPlan plan_sweep(const SweepRequest& request,
@@ -91,18 +104,26 @@ SweepPlan plan_points(Sweep sweep, const std::vector<ReadPoint>& points, const s
   return {std::move(sweep), SweepFolder(folder), std::move(manifest), std::move(refused)};
 }
 
-std::string claim_folder(const SweepPlan& plan) {
-  const std::optional<SweepManifest> earlier = plan.folder.manifest();
-  if (earlier && earlier->definition != plan.manifest.definition) {
+std::vector<std::string> claim_folder(const SweepPlan& plan) {
+  const std::optional<EarlierSweep> earlier = plan.folder.earlier();
+  if (earlier && earlier->manifest.definition != plan.manifest.definition) {
     throw UsageError(fmt::format("{} holds another sweep, of {}; take another folder with -o",
-                                 plan.folder.path().string(), earlier->file));
+                                 plan.folder.path().string(), earlier->manifest.file));
   }
   plan.folder.remove_leftovers();
-  if (earlier && earlier->ids == plan.manifest.ids) return {};
+  std::vector<std::string> notes = changed_points(plan);
+  const bool is_same = earlier && earlier->manifest.ids == plan.manifest.ids;
+  if (is_same && earlier->is_intact) return notes;
   plan.folder.write_manifest(plan.manifest);
-  if (!earlier) return {};
-  return fmt::format("{} was simulated with other presets or by c3sim {} ({}): its points are simulated again",
-                     plan.folder.path().string(), earlier->software_version, earlier->git_commit.substr(0, 12));
+  if (is_same)
+    notes.push_back(fmt::format("the manifest of {} was not as c3sim wrote it: it is written again",
+                                plan.folder.path().string()));
+  else if (earlier)
+    notes.push_back(
+        fmt::format("{} was simulated with other presets or by c3sim {} ({}): its points are simulated again",
+                    plan.folder.path().string(), earlier->manifest.software_version,
+                    earlier->manifest.git_commit.substr(0, 12)));
+  return notes;
 }
 
 }  // namespace c3::app

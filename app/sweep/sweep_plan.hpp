@@ -47,8 +47,9 @@ SweepPlan plan_sweep(const SweepRequest& request,
 SweepPlan plan_points(Sweep sweep, const std::vector<ReadPoint>& points, const std::string& verb,
                       const SweepRequest& request);
 
-/// Writes the manifest unless it is there. \returns what a user should know of an earlier one, or nothing.
-/// \throws UsageError when the folder has another sweep, IoError
-std::string claim_folder(const SweepPlan& plan);
+/// Writes the manifest unless it is there, and takes out results that are not as c3sim wrote them. \returns
+/// what a user should know of that and of an earlier manifest. \throws UsageError when the folder has another
+/// sweep, IoError
+std::vector<std::string> claim_folder(const SweepPlan& plan);
 
 }  // namespace c3::app

@@ -8,6 +8,7 @@
 #include "results/diff/diff_output.hpp"
 #include "results/diff/shown_rows.hpp"
 #include "results/picoseconds.hpp"
+#include "results/shown_text.hpp"
 #include "results/study_cells.hpp"
 #include "results/text_table.hpp"
 #include "results/time_unit.hpp"
@@ -27,8 +28,7 @@ std::string signed_number(double change) { return fmt::format("{:+.4g}", change)
 /// Long texts are cut: the file has all of them.
 std::string shortened(const std::optional<std::string>& text) {
   constexpr std::size_t kLongest = 40;
-  if (!text) return kAbsentCell;
-  return text->size() > kLongest ? text->substr(0, kLongest - 3) + "..." : *text;
+  return text ? shown_word(*text, kLongest) : kAbsentCell;
 }
 
 std::string texts_text(const std::string& heading, const std::vector<TextChange>& changes, std::size_t lines) {

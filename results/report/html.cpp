@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "files/written_files.hpp"
+
 namespace c3::inline results {
 
 std::string escaped(std::string_view text) {
@@ -76,7 +78,7 @@ std::string page_begin(std::string_view title, std::string_view style) {
 <head>
 <meta charset="utf-8"/>
 <meta name="viewport" content="width=device-width, initial-scale=1"/>
-<meta name="generator" content="c3sim"/>
+{}
 <title>{}</title>
 <style>
 {}</style>
@@ -84,7 +86,7 @@ std::string page_begin(std::string_view title, std::string_view style) {
 <body>
 <main>
 )",
-      escaped(title), style);
+      kPageMark, escaped(title), style);
 }
 
 namespace {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <iterator>
 #include <system_error>
 #include <utility>
@@ -12,10 +11,11 @@
 #include "base/json.hpp"
 #include "files/input_files.hpp"
 #include "files/io_error.hpp"
+#include "files/sealed_text.hpp"
+#include "files/sha256.hpp"
 #include "files/temporary_file.hpp"
 #include "results/build_info.hpp"
 #include "results/schema.hpp"
-#include "results/sha256.hpp"
 
 namespace c3::inline results {
 namespace {
@@ -27,36 +27,46 @@ constexpr const char* kManifest = "manifest.json";
 constexpr const char* kPoints = "points";
 constexpr std::uintmax_t kLargestFile = std::uintmax_t{2} << 30U;
 
+/// The first line of every file of the folder; the object goes on below it.
+constexpr SealLine kSeal{.before = R"({"sha256": ")", .after = R"(",)"};
+
 void write_whole(const fs::path& path, const Json& json) {
+  constexpr std::string_view kOpening = "{\n";  // for which the seal stands
   TemporaryFile file(path);
-  file.append(json.dump(1) + "\n");
+  file.append(sealed(kSeal, json.dump(1).substr(kOpening.size()) + "\n"));
   file.rename_to_target();
 }
 
-/// Whether there is a file that ends as write_whole() ends it: a copy of a folder may have been cut short.
-bool is_whole(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::array<char, 2> end{};
-  file.seekg(-std::ssize(end), std::ios::end);
-  return file.read(end.data(), std::ssize(end)) && end == std::array{'}', '\n'};
+/// \returns nothing when there is no such file.
+std::optional<std::string> text_of(const fs::path& path) {
+  std::error_code ignored;
+  if (!fs::exists(path, ignored)) return std::nullopt;
+  const std::vector<char> text = read_own_file(path, kLargestFile);
+  return std::string(text.begin(), text.end());
 }
 
-/// \returns null when there is no such file.
-Json read_json(const fs::path& path, std::string_view schema) {
-  std::error_code ignored;
-  if (!fs::exists(path, ignored)) return nullptr;
-  const std::vector<char> text = read_own_file(path, kLargestFile);
+/// \param text of \p path
+Json parsed(const fs::path& path, const std::string& text, std::string_view schema) {
   Json json;
   try {
-    json = Json::parse({text.data(), text.size()});
+    json = Json::parse(text);
   } catch (const JsonError&) {
     json = nullptr;
   }
   if (!json.contains("schema") || json["schema"] != schema)
     throw IoError(path.string(), "read", fmt::format("it is no {} file", schema));
-  if (!json.contains("schema_version") || json["schema_version"] != kSweepSchemaVersion)
-    throw IoError(path.string(), "read", "another version of c3sim made it");
   return json;
+}
+
+/// \throws IoError when \p path is not as this version of c3sim wrote it: a copy may have been cut short, and
+/// people edit
+void require_intact(const fs::path& path, const std::string& text, const Json& json) {
+  if (!json.contains("schema_version") || json["schema_version"] != kSweepSchemaVersion)
+    throw IoError(path.string(), "read", "another version of c3sim made it; repeat c3sim sweep with this one");
+  if (!is_sealed(kSeal, text))
+    throw IoError(path.string(), "read",
+                  "it was changed after c3sim wrote it: its SHA-256 is not the one it was sealed with; repeat "
+                  "c3sim sweep, which simulates it again");
 }
 
 /// Calls \p read; what it misses in the file is an IoError.
@@ -126,6 +136,11 @@ void make_folder(const fs::path& path) {
   if (failed) throw IoError(path.string(), "create", failed.message());
 }
 
+/// Whether \p text, as write_whole() writes it, is of the point \p id: one may have been copied over another.
+bool is_of_point(const std::string& text, const std::string& id) {
+  return text.find(fmt::format("\n \"id\": {},\n", json_quoted(id))) != std::string::npos;
+}
+
 }  // namespace
 
 std::string_view name_of(PointStatus status) {
@@ -172,9 +187,33 @@ void SweepFolder::write_manifest(const SweepManifest& manifest) const {
 
 std::optional<SweepManifest> SweepFolder::manifest() const {
   const fs::path file = path_ / kManifest;
-  const Json json = read_json(file, kSweepManifestSchema);
-  if (json.is_null()) return std::nullopt;
+  const std::optional<std::string> text = text_of(file);
+  if (!text) return std::nullopt;
+  const Json json = parsed(file, *text, kSweepManifestSchema);
+  require_intact(file, *text, json);
   return expecting(file, [&] { return manifest_of(json); });
+}
+
+std::optional<EarlierSweep> SweepFolder::earlier() const {
+  const fs::path file = path_ / kManifest;
+  const std::optional<std::string> text = text_of(file);
+  if (!text) return std::nullopt;
+  const Json json = parsed(file, *text, kSweepManifestSchema);
+  return EarlierSweep{.manifest = expecting(file, [&] { return manifest_of(json); }),
+                      .is_intact = is_sealed(kSeal, *text)};
+}
+
+std::vector<fs::path> SweepFolder::remove_changed(const std::vector<std::string>& ids) const {
+  std::vector<fs::path> removed;
+  std::error_code ignored;
+  for (const std::string& id : ids) {
+    for (const bool failed : {false, true}) {
+      const fs::path file = file_of(id, failed);
+      if (!fs::is_regular_file(file, ignored) || is_intact_point(id, failed)) continue;
+      if (fs::remove(file, ignored)) removed.push_back(file);
+    }
+  }
+  return removed;
 }
 
 void SweepFolder::note_inputs(const SweepManifest& manifest) const {
@@ -194,15 +233,27 @@ fs::path SweepFolder::file_of(const std::string& id, bool failed) const {
   return path_ / kPoints / (id + (failed ? ".failed.json" : ".json"));
 }
 
-bool SweepFolder::has(const std::string& id) const { return is_whole(file_of(id, false)); }
+bool SweepFolder::is_intact_point(const std::string& id, bool failed) const {
+  const fs::path file = file_of(id, failed);
+  std::error_code ignored;
+  if (!fs::is_regular_file(file, ignored)) return false;
+  const std::optional<std::string> text = text_of(file);
+  return text && is_sealed(kSeal, *text) && is_of_point(*text, id);
+}
 
-bool SweepFolder::has_failed(const std::string& id) const { return !has(id) && is_whole(file_of(id, true)); }
+bool SweepFolder::has(const std::string& id) const { return is_intact_point(id, false); }
+
+bool SweepFolder::has_failed(const std::string& id) const { return !has(id) && is_intact_point(id, true); }
 
 std::optional<PointResult> SweepFolder::read(const std::string& id) const {
   for (const bool failed : {false, true}) {
     const fs::path file = file_of(id, failed);
-    const Json json = read_json(file, kSweepPointSchema);
-    if (!json.is_null()) return expecting(file, [&] { return result_of(json); });
+    const std::optional<std::string> text = text_of(file);
+    if (!text) continue;
+    const Json json = parsed(file, *text, kSweepPointSchema);
+    require_intact(file, *text, json);
+    if (!is_of_point(*text, id)) throw IoError(file.string(), "read", "it is a copy of another point");
+    return expecting(file, [&] { return result_of(json); });
   }
   return std::nullopt;
 }

@@ -1,7 +1,8 @@
 #pragma once
 /// The folder of a sweep: `manifest.json` says what its points are, `points/ID.json` is the result of one.
 /// Every file is written beside its place and moved there whole, so that several processes may write at once
-/// and any of them may be killed: a file is there complete, or it is not there.
+/// and any of them may be killed: a file is there complete, or it is not there. Its first line has the SHA-256
+/// of the others: what was edited, or cut short by copying, counts as not there or is refused.
 
 #include <filesystem>
 #include <optional>
@@ -51,6 +52,12 @@ struct PointResult {
 /// Names a point: a hash of what is simulated (configuration with its seed) and of the simulator's version.
 std::string point_id(std::string_view resolved_configuration);
 
+/// What an earlier command left in a folder.
+struct EarlierSweep {
+  SweepManifest manifest;
+  bool is_intact = true;  ///< as this version of c3sim wrote it
+};
+
 class SweepFolder {
  public:
   explicit SweepFolder(std::filesystem::path path) : path_(std::move(path)) {}
@@ -58,7 +65,10 @@ class SweepFolder {
   const std::filesystem::path& path() const { return path_; }
 
   void write_manifest(const SweepManifest& manifest) const;  ///< makes the folder \throws IoError
-  std::optional<SweepManifest> manifest() const;             ///< absent when there is none \throws IoError
+  /// Absent when there is none. \throws IoError for one that is damaged, was changed, or is of another version
+  std::optional<SweepManifest> manifest() const;
+  /// The same, also where it was changed or is of another version. \throws IoError for one that is damaged
+  std::optional<EarlierSweep> earlier() const;
 
   /// Notes the manifest and the results of its points as inputs, which no output may replace.
   /// \throws IoError when one cannot be read
@@ -67,16 +77,22 @@ class SweepFolder {
   /// Removes what killed processes left half written among the points; see remove_stale_files().
   void remove_leftovers() const;
 
-  /// Whether there is a whole result that is no failure. A file that was cut short, as by copying, is none.
+  /// Removes results of \p ids that are not as c3sim wrote them: cut short, edited, or of a version without
+  /// checksums. \returns the files
+  std::vector<std::filesystem::path> remove_changed(const std::vector<std::string>& ids) const;
+
+  /// Whether there is a result, as c3sim wrote it, that is no failure.
   bool has(const std::string& id) const;
   bool has_failed(const std::string& id) const;
-  /// The result, or else the failure; absent when there is neither. \throws IoError
+  /// The result, or else the failure; absent when there is neither. \throws IoError, also for a file that was
+  /// changed
   std::optional<PointResult> read(const std::string& id) const;
   /// A result takes the place of an earlier failure. \throws IoError
   void write(const std::string& id, const PointResult& result) const;
 
  private:
   std::filesystem::path file_of(const std::string& id, bool failed) const;
+  bool is_intact_point(const std::string& id, bool failed) const;
 
   std::filesystem::path path_;
 };

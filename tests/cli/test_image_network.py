@@ -130,7 +130,7 @@ class ImageNetwork(ScratchTest):
         for text, message in {
                 STEP.replace("use ", 'host = "grace"\nuse '): r"host: 'grace' has no times of operators",
                 STEP.replace("lenet-5", "lenet-4"): r"image_network\.use: unknown name 'lenet-4'; did you mean 'lenet-5'",
-                STEP.replace("fp16", "fp8"): r"image_network\.dtype: must be bf16, fp16 or fp32",
+                STEP.replace("fp16", "fp8"): r"image_network\.dtype: unknown name 'fp8'; .*bf16, fp16, fp32",
                 STEP.replace("batch = 8", "batch = 0"): r"image_network\.batch: ",
                 STEP.replace("batch", "bach"): r"image_network\.bach: unknown key; did you mean 'batch'|image_network\.batch",
                 STEP + '[[stream]]\nname = "a"\nrun = []\n': r"image_network: cannot be combined with"}.items():

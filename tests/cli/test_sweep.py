@@ -318,6 +318,39 @@ class TestLossless(Sweep):
         done = c3sim("merge", self.folder / "out")
         self.assert_one_line(done, 74, f"{damaged.name}: cannot read: it is no c3sim.sweep_point file")
 
+    def test_a_point_that_was_edited_is_named_and_simulated_again_and_merging_it_is_refused(self):
+        self.sweep("out")
+        whole, table = self.points("out"), self.merged("out")
+        name = sorted(whole)[3]
+        digit = whole[name].index(b'"value": ') + len(b'"value": ')
+        for edited in (whole[name][:digit] + b"0.001" + whole[name][digit:], whole[name][:digit] + b"-" + whole[name][digit:], whole[sorted(whole)[4]]):
+            (self.folder / "out/points" / name).write_bytes(edited)
+            done = c3sim("merge", self.folder / "out")
+            self.assert_one_line(done, 74, f"{name}: cannot read: it (was changed after c3sim wrote it|is a copy of another point)")
+            done = self.sweep("out")
+            self.assertIn(f"{name}: it was changed after c3sim wrote it, or cut short: it is simulated again\n", done.stderr)
+            self.assertEqual(self.points("out"), whole)
+        self.assert_same(self.merged("out"), table)
+
+    def test_a_manifest_that_was_edited_is_refused_by_merge_and_written_again_by_sweep(self):
+        self.sweep("out")
+        manifest = self.folder / "out/manifest.json"
+        whole = manifest.read_text()
+        manifest.write_text(whole.replace("1048576", "1048577", 1))
+        self.assert_one_line(c3sim("merge", self.folder / "out"), 74, "manifest.json: cannot read: it was changed after c3sim wrote it")
+        self.assertIn("the manifest of", self.sweep("out").stderr)
+        self.assertEqual(manifest.read_text(), whole)
+
+    def test_a_signal_while_points_are_read_ends_with_130_and_writes_nothing(self):
+        self.file.write_text(SWEEP.replace("to = 32, step = 8", "to = 248, step = 8").replace("factor = 2", "factor = 1.01"))
+        for number in (signal.SIGTERM, signal.SIGINT):
+            running = subprocess.Popen([COMMAND, "sweep", self.file, "-o", self.folder / "out"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            time.sleep(0.5)  # of some seconds
+            running.send_signal(number)
+            out, err = running.communicate(timeout=60)
+            self.assertEqual((running.returncode, out, err), (130, "", "c3sim: interrupted\n"))
+            self.assertEqual(self.files(), ["s.toml"])
+
     def test_points_that_were_cut_short_are_simulated_again(self):
         self.sweep("out")
         whole = self.points("out")

@@ -16,6 +16,7 @@
 #include "files/io_error.hpp"
 #include "files/temporary_file.hpp"
 #include "files/unpacked_file.hpp"
+#include "files/written_files.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace c3 {
@@ -51,6 +52,24 @@ void be_killed_writing(const fs::path& target) {
   ::waitpid(child, nullptr, 0);
 }
 
+/// In a process of its own, calls \p body. \returns whether it came to its end.
+template <class Body>
+bool in_child(Body body) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    bool is_done = false;
+    try {
+      body();
+      is_done = true;
+    } catch (const std::exception&) {
+    }
+    ::_exit(is_done ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
 TEST_CASE("a file that was read cannot become an output, under any of its names") {
   const TemporaryFolder folder;
   write(folder / "in.toml", "mine");
@@ -71,11 +90,76 @@ TEST_CASE("a file that was read cannot become an output, under any of its names"
 
 TEST_CASE("a file that is read while its replacement is written is not replaced") {
   const TemporaryFolder folder;
-  write(folder / "in", "mine");
+  write(folder / "in", marked_text("mine"));
   TemporaryFile output(folder / "in");
   read_file(folder / "in", kAny);
   CHECK_THROWS_AS(output.rename_to_target(), OutputConflictError);
-  CHECK(content(folder / "in") == "mine");
+  CHECK(content(folder / "in") == marked_text("mine"));
+}
+
+TEST_CASE("a file that c3sim did not write is replaced with --force only") {
+  const TemporaryFolder folder;
+  const fs::path file = folder / "out";
+  for (const std::string& mine :
+       {std::string("# my experiment\nschema = 1\n"), std::string("a,b\n1,2\n"),
+        std::string("<html>c3sim</html>"), std::string("\0x", 2), std::string("\n")}) {
+    CAPTURE(mine);
+    write(file, mine);
+    CHECK_THROWS_WITH_AS(
+        TemporaryFile{file},
+        (file.string() +
+         ": this file would be replaced, and it is not as c3sim wrote it; choose another output, "
+         "or add --force")
+            .c_str(),
+        OutputConflictError);
+    CHECK(content(file) == mine);
+    CHECK(in_child([&] {
+      replace_files_of_user();
+      put(file, "new");
+    }));
+    CHECK(content(file) == "new");
+  }
+}
+
+TEST_CASE("a file with c3sim's mark, or without content, is replaced") {
+  const TemporaryFolder folder;
+  const fs::path file = folder / "out";
+  for (const std::string& own :
+       {std::string(), std::string(kSealedHdf5) + "12", "<head>\n" + std::string(kPageMark),
+        "{" + std::string(kJsonSchemaMark) + "run\"}", marked_text("schema = 1\n")}) {
+    CAPTURE(own);
+    write(file, own);
+    put(file, "new");
+    CHECK(content(file) == "new");
+  }
+}
+
+TEST_CASE("a text that c3sim wrote and somebody edited is the user's") {
+  const std::string whole = marked_text("schema = 1\nseeds = 2\n");
+  const TemporaryFolder folder;
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    std::string edited = whole;
+    edited[at] = edited[at] == '3' ? '4' : '3';
+    write(folder / "e.toml", edited);
+    CHECK_FALSE(is_written_by_c3sim(folder / "e.toml"));
+  }
+  write(folder / "e.toml", whole);
+  CHECK(is_written_by_c3sim(folder / "e.toml"));
+}
+
+TEST_CASE("a table is known by its first line, for the table that would replace it") {
+  const TemporaryFolder folder;
+  const fs::path file = folder / "t.csv";
+  write(file, "op,m,time_us,bound\ngemm,1,2,hbm\n");
+  CHECK_FALSE(is_written_by_c3sim(file));
+  CHECK(is_written_by_c3sim(file, {.begins = {}, .ends = "time_us,bound"}));
+  CHECK(is_written_by_c3sim(file, {.begins = "op,", .ends = ",bound"}));
+  CHECK(is_written_by_c3sim(file, header_of("op,m,time_us,bound\nattention,3,4,hbm\n")));
+  CHECK(is_written_by_c3sim(file, kAnyTable));
+  CHECK_FALSE(is_written_by_c3sim(file, {.begins = {}, .ends = ",reason"}));
+  CHECK_FALSE(is_written_by_c3sim(file, {.begins = "op,m,time_us", .ends = "time_us,bound"}));  // not twice
+  write(file, "a note\n");
+  CHECK_FALSE(is_written_by_c3sim(file, kAnyTable));
 }
 
 TEST_CASE("two outputs cannot have one name") {
@@ -89,7 +173,7 @@ TEST_CASE("two outputs cannot have one name") {
 TEST_CASE("an output that is a symbolic link is written to where the link points") {
   const TemporaryFolder folder;
   fs::create_directory(folder / "disk");
-  write(folder / "disk/old", "older");
+  write(folder / "disk/old", marked_text("older"));
   fs::create_symlink("disk/old", folder / "link");
   fs::create_symlink("disk/new", folder / "dangling");
   fs::create_symlink("link", folder / "chain");
@@ -115,24 +199,6 @@ TEST_CASE("what a killed process left is removed by the next that writes there")
   REQUIRE(folder.files() == 1);
   remove_stale_files(path_of(folder));
   CHECK(folder.files() == 0);
-}
-
-/// In a process of its own, calls \p body. \returns whether it came to its end.
-template <class Body>
-bool in_child(Body body) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    bool is_done = false;
-    try {
-      body();
-      is_done = true;
-    } catch (const std::exception&) {
-    }
-    ::_exit(is_done ? 0 : 1);
-  }
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 TEST_CASE("two processes that write the same target do not touch each other's file") {

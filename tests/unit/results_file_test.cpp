@@ -5,9 +5,9 @@
 #include <iterator>
 
 #include "files/io_error.hpp"
+#include "files/sha256.hpp"
 #include "results/result_file.hpp"
 #include "results/result_reader.hpp"
-#include "results/sha256.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace c3 {

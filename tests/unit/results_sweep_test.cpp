@@ -8,7 +8,9 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "files/io_error.hpp"
@@ -140,6 +142,84 @@ TEST_CASE("what a killed process left among the points is removed, results are n
   CHECK_FALSE(std::filesystem::exists(stale));
   CHECK(std::filesystem::exists(points / "old.json"));
   CHECK(std::filesystem::exists(points / "mine.tmp"));
+}
+
+std::string text_of(const std::filesystem::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+void replace(const std::filesystem::path& path, const std::string& from, const std::string& to) {
+  std::string text = text_of(path);
+  REQUIRE(text.find(from) != std::string::npos);
+  std::ofstream(path, std::ios::binary) << text.replace(text.find(from), from.size(), to);
+}
+
+TEST_CASE("a point that was edited is no result: it is simulated again, and merging it is refused") {
+  for (const auto& [from, to] :
+       std::vector<std::pair<std::string, std::string>>{{"0.1", "0.2"},
+                                                        {"0.1", "-0.1"},
+                                                        {"\"ok\"", "\"out_of_memory\""},
+                                                        {"\"cu\"", "\"ca\""},
+                                                        {"\n}\n", "\n}"}}) {
+    CAPTURE(from);
+    CAPTURE(to);
+    const SweptFolder swept;
+    const auto point = swept.folder.path() / "points" / "id0.json";
+    replace(point, from, to);
+    CHECK_FALSE(swept.folder.has("id0"));
+    CHECK_THROWS_WITH_AS(
+        merge_sweep(swept.folder),
+        (point.string() +
+         ": cannot read: it was changed after c3sim wrote it: its SHA-256 is not the one it was "
+         "sealed with; repeat c3sim sweep, which simulates it again")
+            .c_str(),
+        IoError);
+    CHECK(swept.folder.remove_changed(manifest().ids) == std::vector{point});
+    CHECK(merge_sweep(swept.folder).count("missing") == 2);
+  }
+}
+
+TEST_CASE("a failed point that was edited, and one copied over another, are no results") {
+  const SweptFolder swept;
+  const auto points = swept.folder.path() / "points";
+  replace(points / "id1.failed.json", "1:2", "1:3");
+  std::filesystem::copy_file(points / "id0.json", points / "id3.json");
+  CHECK_FALSE(swept.folder.has_failed("id1"));
+  CHECK_FALSE(swept.folder.has("id3"));
+  CHECK_THROWS_AS(swept.folder.read("id1"), IoError);
+  CHECK_THROWS_WITH_AS(
+      swept.folder.read("id3"),
+      ((points / "id3.json").string() + ": cannot read: it is a copy of another point").c_str(), IoError);
+  CHECK(swept.folder.remove_changed(manifest().ids) ==
+        std::vector{points / "id1.failed.json", points / "id3.json"});
+  CHECK(swept.folder.has("id0"));
+}
+
+TEST_CASE("a point of a version without checksums is refused, and simulated again") {
+  const SweptFolder swept;
+  const auto point = swept.folder.path() / "points" / "id0.json";
+  std::string text = "{\n" + text_of(point).substr(text_of(point).find('\n') + 1);
+  std::ofstream(point, std::ios::binary) << text;
+  replace(point, "\"schema_version\": 2", "\"schema_version\": 1");
+  CHECK_FALSE(swept.folder.has("id0"));
+  CHECK_THROWS_WITH_AS(
+      merge_sweep(swept.folder),
+      (point.string() + ": cannot read: another version of c3sim made it; repeat c3sim sweep with this one")
+          .c_str(),
+      IoError);
+}
+
+TEST_CASE("a manifest whose swept values were edited is refused, and known to a later sweep") {
+  const SweptFolder swept;
+  replace(swept.folder.path() / "manifest.json", "\"units\": \"B\"", "\"units\": \"s\"");
+  CHECK_THROWS_AS(merge_sweep(swept.folder), IoError);
+  const auto earlier = swept.folder.earlier();
+  REQUIRE(earlier.has_value());
+  CHECK_FALSE(earlier->is_intact);
+  CHECK(earlier->manifest.definition == manifest().definition);
+  swept.folder.write_manifest(manifest());
+  CHECK(swept.folder.earlier()->is_intact);
 }
 
 TEST_CASE("what is no sweep is refused") {

@@ -6,6 +6,7 @@
 #include "base/json.hpp"
 #include "results/recommendation.hpp"
 #include "results/result_export.hpp"
+#include "results/shown_text.hpp"
 #include "results/study_json.hpp"
 #include "results/table.hpp"
 #include "results/text_table.hpp"
@@ -312,6 +313,19 @@ TEST_CASE("a table exported as JSON keeps one list a column") {
 TEST_CASE("a row with too few cells is refused") {
   TextTable table({"a", "b"});
   CHECK_THROWS_WITH_AS(table.add({"1"}), "a row must have as many cells as the header", std::invalid_argument);
+}
+
+TEST_CASE("what is shown of a text is printable and short, whatever is in it") {
+  CHECK(shown_word("mlp.gate_up é", 40) == "mlp.gate_up é");
+  CHECK(shown_word("a\x1b[2J\nb\x7f", 40) == "a\uFFFD[2J\uFFFDb\uFFFD");
+  CHECK(shown_word("\xC2\x9B" "2J\xFF", 40) == "\uFFFD2J\uFFFD");  // the control sequence of eight bits
+  CHECK(shown_word(std::string(50, 'x'), 10) == "xxxxxxx...");
+  CHECK(shown_word("123456é", 7) == "1234...");
+  CHECK(shown_word("12345éé", 8) == "12345...");  // between code points
+  CHECK(shown_lines("a\tb\n\x1b\n") == "a\tb\n\uFFFD\n");
+  TextTable table({"name"});
+  table.add({std::string(1000, 'x') + "\x1b"});
+  CHECK(table.width() == 200);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "engine/errors.hpp"
 #include "engine/random.hpp"
 #include "workloads/execute/board_powers.hpp"
+#include "workloads/execute/check_run.hpp"
 #include "workloads/execute/collective_choice.hpp"
 #include "workloads/execute/collective_records.hpp"
 #include "workloads/execute/enqueue_order.hpp"
@@ -350,6 +351,10 @@ std::shared_ptr<const RankPartition> classes_for(const Experiment& experiment, c
 RankPartition simulated_ranks(const Experiment& experiment, const Strategy& strategy) {
   const auto classes = classes_for(experiment, strategy);
   return partition_of(experiment.cluster.ranks(), folds(experiment, strategy), classes.get());
+}
+
+void check_run(const Experiment& experiment, const Strategy& strategy, const RunSetup& setup) {
+  const Run made(experiment, strategy, setup, classes_for(experiment, strategy));
 }
 
 RunResult run_once(const Experiment& experiment, const Strategy& strategy, const RunSetup& setup) {

@@ -113,6 +113,11 @@ def changes(folder, before, invocation):
         with open(os.fsencode(folder) + b"/" + path, "rb") as file:
             if file.read() != content:
                 broken.append(f"an input changed: {os.fsdecode(path)}")
+    for kind, path, content in invocation.before:
+        if kind == "file" and content == world.OF_THE_USER:
+            with open(os.fsencode(folder) + b"/" + path, "rb") as file:
+                if file.read() != content:
+                    broken.append(f"a file of the user was replaced: {os.fsdecode(path)}")
     for root, _, files in os.walk(os.fsencode(folder) + b"/out"):
         broken += [f"a temporary file is left: {os.fsdecode(name)}" for name in files if name.endswith(b".tmp")]
     return broken

@@ -243,13 +243,13 @@ class Drawing:
         return f"{sign}{key}" + ("" if sign == "~" else f"={self.toml_value()}")
 
     def output(self, verb):
-        """New, existing, linked, special, or one of the inputs."""
-        kind = self.random.randrange(14)
+        """New, existing, linked, special, or one of the inputs, read or not."""
+        kind = self.random.randrange(16)
         place = b"out/x"
         if kind <= 3:
             return self.random.choice((place, b"./out/x", b"out/../out/x", b"out/\xff.h5", b"out/" + b"n" * 255))
         if kind == 4:
-            self.made.before.append(("file", place, b"older"))
+            self.made.before.append(("file", place, self.random.choice((world.OF_THE_USER, world.OWN, b""))))
         elif kind == 5:
             self.made.before.append(("link", place, self.random.choice((b"y", b"nowhere/y", b"x", b"/dev/null", b"/dev/full", b"/dev/stdout"))))
         elif kind == 6:
@@ -271,4 +271,7 @@ class Drawing:
             return self.random.choice((b"nowhere/x", b"in/text.txt/x", b"out/" + b"n" * 256, b"out/x/y/z", b"out", b".", b"/"))
         elif kind == 13:
             return b"-"
+        elif kind >= 14:  # by somebody's mistake: c3sim did not write them, so none may change
+            return b"in/" + self.random.choice((b"text.txt", b"exp/base.toml", b"exp/layer.toml", b"csv/shapes.csv", b"csv/measured.csv",
+                                                b"traces/rank0.json", b"data/rows.csv"))
         return place

@@ -89,6 +89,9 @@ OPERATORS = """{"format": "c3sim operators", "version": 1, "operators": [
 """
 CHAKRA_GRAPH = '{"workload_graph": [{"Id": 1, "Name": "x", "NodeType": 4, "runtime": 5}, {"Id": 2, "NodeType": 7, "data_deps": [1], "comm_size": 8}]}'
 
+OF_THE_USER = b"older\n"
+OWN = b'<!DOCTYPE html>\n<html><head><meta name="generator" content="c3sim"/></head></html>\n'
+
 TEXTS = {
     "traces/rank0.json": TRACE,
     "traces/rank1.json": TRACE.replace('"rank": 0', '"rank": 1'),

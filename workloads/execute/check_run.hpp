@@ -1,0 +1,11 @@
+#pragma once
+
+#include "workloads/execute/run.hpp"
+
+namespace c3::inline workloads {
+
+/// Makes all that run_once() makes before the first event, and simulates nothing. \throws InfeasibleError for
+/// what run_once() refuses. Streams that wait for each other are found by running only.
+void check_run(const Experiment& experiment, const Strategy& strategy, const RunSetup& setup);
+
+}  // namespace c3::workloads
