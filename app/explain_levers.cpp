@@ -1,12 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "app/explanation.hpp"
 #include "configs/document.hpp"
-#include "workloads/training/training_step.hpp"
 
 namespace c3::inline app {
 namespace {
@@ -39,8 +37,6 @@ Lever scale_lever(const ExplainRequest& request, std::string name, const std::st
   };
   return {.name = std::move(name),
           .kind = LeverKind::rate,
-          .low = 1.0 / kLeverStep,
-          .high = kLeverStep,
           .at_low = at(1.0 / kLeverStep),
           .at_high = at(kLeverStep),
           .improved = at(kImprovement)};
@@ -56,8 +52,6 @@ Lever latency_lever(const ExplainRequest& request, std::string name,
   };
   return {.name = std::move(name),
           .kind = LeverKind::latency,
-          .low = 1.0 / kLeverStep,
-          .high = kLeverStep,
           .at_low = at(1.0 / kLeverStep),
           .at_high = at(kLeverStep),
           .improved = at(1.0 / kImprovement)};
@@ -85,49 +79,6 @@ Experiment with_collective_latency(Experiment experiment, double factor) {
   return experiment;
 }
 
-/// A whole number of [training] half as large and twice as large, with as many tokens in a step.
-std::optional<Lever> micro_batch_lever(const ExplainRequest& request, const Experiment& experiment) {
-  const TrainingSetup& setup = training_of(experiment);
-  const std::int64_t size = setup.micro_batch, count = setup.micro_batches;
-  const bool halves = size % 2 == 0, doubles = count % 2 == 0;
-  if (!halves && !doubles) return std::nullopt;
-  // Where the file states the sequences of all ranks, it does not take the number of micro-batches.
-  const bool states_global =
-      experiment.step &&
-      load_document(request.file, request.sets).table()->find("training")->table()->find("global_batch") !=
-          nullptr;
-  const auto at = [&](std::int64_t micro_batch) {
-    std::vector<std::string> sets = {fmt::format("training.micro_batch={}", micro_batch)};
-    if (!states_global) sets.push_back(fmt::format("training.micro_batches={}", size * count / micro_batch));
-    return with_sets(request, std::move(sets));
-  };
-  const std::int64_t low = halves ? size / 2 : size, high = doubles ? 2 * size : size;
-  return Lever{.name = fmt::format("training.micro_batch, {} to {} (it is {})", low, high, size),
-               .kind = LeverKind::choice,
-               .low = static_cast<double>(low) / static_cast<double>(size),
-               .high = static_cast<double>(high) / static_cast<double>(size),
-               .at_low = at(low),
-               .at_high = at(high)};
-}
-
-/// A number of \p experiment by halves and doubles, changed in place.
-template <class Change>
-Lever choice_lever(const ExplainRequest& request, std::string name, Change change) {
-  const auto at = [&](double factor) -> MovedExperiment {
-    return [made = with_sets(request, {}), change, factor](std::optional<std::uint64_t> draw) {
-      Experiment experiment = made(draw);
-      change(experiment, factor);
-      return experiment;
-    };
-  };
-  return {.name = std::move(name),
-          .kind = LeverKind::choice,
-          .low = 0.5,
-          .high = 2.0,
-          .at_low = at(0.5),
-          .at_high = at(2.0)};
-}
-
 bool has_collectives(const Program& program) {
   for (std::size_t stream = 0; stream < program.streams.size(); ++stream)
     if (content_of(program, stream).collectives) return true;
@@ -149,26 +100,9 @@ std::vector<Lever> levers_of(const ExplainRequest& request, const Experiment& ex
     levers.push_back(scale_lever(request, "NICs and fabric", "fabric", "scale"));
   levers.push_back(latency_lever(request, "launch on the GPU", with_launch_time));
   if (has_hosts(experiment.program)) levers.push_back(latency_lever(request, "time of hosts", with_host_time));
-  if (communicates_at_all) {
+  if (communicates_at_all)
     levers.push_back(latency_lever(request, "latency of collectives", with_collective_latency));
-    const int channels = experiment.cluster.library.channels;
-    if (channels > 1 && channels % 2 == 0)
-      levers.push_back(choice_lever(
-          request, fmt::format("library.channels, {} to {} (it is {})", channels / 2, 2 * channels, channels),
-          [](Experiment& its, double factor) {
-            its.cluster.library.channels = static_cast<int>(std::lround(factor * its.cluster.library.channels));
-          }));
-  }
-  if (experiment.step) {
-    if (auto lever = micro_batch_lever(request, experiment)) levers.push_back(std::move(*lever));
-  }
   return levers;
-}
-
-double LeverResult::gain(Seconds time) const {
-  Seconds best = std::min(at_low, at_high);
-  if (improved) best = *improved;
-  return 1.0 - best / time;
 }
 
 }  // namespace c3::app

@@ -7,6 +7,7 @@
 #include "app/explanation.hpp"
 #include "base/json.hpp"
 #include "results/cells.hpp"
+#include "results/ranking.hpp"
 #include "results/schema.hpp"
 #include "results/text_table.hpp"
 
@@ -100,21 +101,55 @@ std::string lever_table(const Explanation& explanation) {
     table.add({its.name, fmt::format("{:+.3f}", its.elasticity),
                its.p5 ? fmt::format("{:+.3f}", *its.p5) : kAbsentCell,
                its.p95 ? fmt::format("{:+.3f}", *its.p95) : kAbsentCell, change_text(its.at_low / time - 1.0),
-               change_text(its.at_high / time - 1.0),
-               its.improved ? change_text(*its.improved / time - 1.0) : kAbsentCell});
+               change_text(its.at_high / time - 1.0), change_text(its.improved / time - 1.0)});
   return table.text() +
          fmt::format(
-             "elasticity: d ln(time) / d ln(lever), between 1/{0} and {0} of a rate or latency, and both "
-             "values of a choice; other columns: change of the time.\n"
+             "elasticity: d ln(time) / d ln(lever), between 1/{0} and {0} of a rate or latency; other columns: "
+             "change of the time.\n"
              "Every value is simulated with the same random numbers. 5 % and 95 %: over --draws of assumed "
              "ranges\n",
              kLeverStep);
 }
 
-/// The part that costs most; nullptr: there is none.
-const WaterfallPart* largest_part(const Waterfall& fall) {
-  const auto found = std::ranges::max_element(fall.parts, {}, &WaterfallPart::time);
-  return found == fall.parts.end() ? nullptr : &*found;
+/// What was tried on the same hardware.
+std::string choice_table(const Explanation& explanation) {
+  TextTable table({"choice", "for", "change"});
+  std::size_t impossible = 0;
+  for (const ChoiceResult& its : explanation.choices) {
+    if (its.problem.empty())
+      table.add({its.choice.key.what, its.choice.part, change_text(-its.saving(explanation.waterfall.time))});
+    else
+      ++impossible;
+  }
+  std::string text = table.text() +
+                     "change: of the time; each choice by itself, simulated on the same hardware, with as "
+                     "many tokens in a step\n";
+  if (impossible > 0)
+    text += fmt::format("{} other choices cannot run: --json gives the reasons\n", impossible);
+  return text;
+}
+
+/// Savings below it are noise.
+constexpr double kLeastSaving = 0.005;
+
+/// The rate or latency of which 1 % saves most.
+std::string binding_text(const std::vector<LeverResult>& levers, Seconds time) {
+  const LeverResult* const most = first_of(levers, &LeverResult::saving, kLeastSaving);
+  if (most == nullptr) return levers.empty() ? "" : ". 1 % of no lever saves 0.01 %";
+  const bool is_rate = most->kind == LeverKind::rate;
+  return fmt::format(". What binds is {}: 1 % {} saves {:.2f} %, and 1.5 times {} would save {}", most->name,
+                     is_rate ? "more" : "less", most->saving(), is_rate ? "as much" : "less",
+                     share_text(1.0 - most->improved / time));
+}
+
+/// The choice that saves most.
+std::string choice_text(const std::vector<ChoiceResult>& choices, Seconds time) {
+  const auto saving = [time](const ChoiceResult& its) { return its.saving(time); };
+  const ChoiceResult* const most = first_of(choices, saving, kLeastSaving);
+  if (most == nullptr)
+    return choices.empty() ? "" : ". No choice that was tried on this hardware saves more than 0.5 %";
+  return fmt::format(". Change first, without other hardware: {}, which saves {}", most->choice.key.what,
+                     share_text(saving(*most)));
 }
 
 Json method_json(const WaterfallPart& its) {
@@ -137,27 +172,9 @@ std::string Explanation::words() const {
   const Seconds time = waterfall.time;
   std::string text = fmt::format("{} takes {:.4g} ms", strategy, time.value * 1e3);
   if (const auto reached = waterfall.reached()) text += fmt::format(", {} of the peak", share_text(*reached));
-  if (const WaterfallPart* most = largest_part(waterfall))
+  if (const WaterfallPart* most = first_of(waterfall.parts, &WaterfallPart::time, Seconds{}))
     text += fmt::format(". The largest part is {}: {} of the time", most->name, share_text(most->time / time));
-  const auto binds = std::ranges::min_element(
-      levers, {}, [](const LeverResult& its) { return its.kind == LeverKind::rate ? its.elasticity : 1.0; });
-  if (binds != levers.end() && binds->kind == LeverKind::rate && binds->improved)
-    text += fmt::format(". What binds is {}: 1 % more saves {:.2f} %, and 1.5 times as much would save {}",
-                        binds->name, -binds->elasticity, share_text(1.0 - *binds->improved / time));
-  const auto change = std::ranges::max_element(levers, {}, [time](const LeverResult& its) {
-    return its.kind == LeverKind::rate ? -1.0 : its.gain(time);
-  });
-  constexpr double kNoise = 0.005;
-  if (change != levers.end() && change->kind != LeverKind::rate) {
-    if (change->gain(time) > kNoise) {
-      text += fmt::format(
-          ". Change first, without other hardware: {}; the better value that was simulated saves {}",
-          change->name, share_text(change->gain(time)));
-    } else {
-      text += ". No change of what was tried without other hardware saves more than 0.5 %";
-    }
-  }
-  return text + ".";
+  return text + binding_text(levers, time) + choice_text(choices, time) + ".";
 }
 
 std::string explain_text(const Explanation& explanation) {
@@ -166,6 +183,7 @@ std::string explain_text(const Explanation& explanation) {
                                  explanation.seeds == 1 ? "seed" : "seeds", waterfall_table(explanation),
                                  communication_table(explanation), path_table(explanation));
   if (!explanation.levers.empty()) text += lever_table(explanation) + "\n";
+  if (!explanation.choices.empty()) text += choice_table(explanation) + "\n";
   return text + explanation.words() + "\n";
 }
 
@@ -173,7 +191,8 @@ std::string explain_json(const Explanation& explanation) {
   const Waterfall& fall = explanation.waterfall;
   const auto us = [](Seconds time) { return time / 1.0_us; };
   const auto optional = [](const std::optional<double>& number) { return number ? Json(*number) : Json(); };
-  Json parts = Json::array(), splits = Json::array(), classes = Json::array(), levers = Json::array();
+  Json parts = Json::array(), splits = Json::array(), classes = Json::array(), levers = Json::array(),
+       choices = Json::array();
   for (std::size_t part = 0; part < fall.parts.size(); ++part) {
     Json its = method_json(fall.parts[part]);
     its["peak_left"] = optional(fall.reached_before(part + 1));
@@ -199,11 +218,17 @@ std::string explain_json(const Explanation& explanation) {
                       {"elasticity", its.elasticity},
                       {"elasticity_p5", optional(its.p5)},
                       {"elasticity_p95", optional(its.p95)},
-                      {"low", its.low},
-                      {"high", its.high},
                       {"time_at_low_us", us(its.at_low)},
                       {"time_at_high_us", us(its.at_high)},
-                      {"time_improved_us", its.improved ? Json(us(*its.improved)) : Json()}});
+                      {"time_improved_us", us(its.improved)}});
+  for (const ChoiceResult& its : explanation.choices) {
+    const bool runs = its.problem.empty();
+    choices.push_back({{"change", its.choice.key.what},
+                       {"sets", its.choice.key.sets},
+                       {"part", its.choice.part},
+                       {"time_us", runs ? Json(us(its.time)) : Json()},
+                       {"problem", runs ? Json() : Json(its.problem)}});
+  }
   const Json json{{"schema_version", kExplainJsonVersion},
                   {"experiment", explanation.experiment},
                   {"system", explanation.system},
@@ -221,6 +246,7 @@ std::string explain_json(const Explanation& explanation) {
                     {"part", explanation.path_of.empty() ? Json() : Json(explanation.path_of)},
                     {"classes", std::move(classes)}}},
                   {"levers", std::move(levers)},
+                  {"choices", std::move(choices)},
                   {"words", explanation.words()}};
   return json.dump(2) + "\n";
 }

@@ -144,14 +144,12 @@ std::string lever_row(const LeverResult& its, Seconds time, const BarAxis& axis)
                      escaped(its.name), svg, its.elasticity) +
          labelled("5-95 %", its.p5 ? fmt::format("{:+.3f} to {:+.3f}", *its.p5, *its.p95) : "") +
          labelled("less of it", change(its.at_low)) + labelled("more of it", change(its.at_high)) +
-         labelled("1.5 times better", its.improved ? change(*its.improved) : "") + "</tr>\n";
+         labelled("1.5 times better", change(its.improved)) + "</tr>\n";
 }
 
 std::string lever_section(const Explanation& explanation) {
   if (explanation.levers.empty()) return "";
-  std::vector<LeverResult> levers = explanation.levers;
-  std::ranges::stable_sort(levers, std::ranges::greater(),
-                           [](const LeverResult& its) { return std::abs(its.elasticity); });
+  const std::vector<LeverResult>& levers = explanation.levers;
   BarAxis axis{.low = 0.0, .high = 0.0};
   for (const LeverResult& its : levers)
     for (const auto& value : {std::optional(its.elasticity), its.p5, its.p95})
@@ -174,9 +172,21 @@ std::string lever_section(const Explanation& explanation) {
                     rows) +
          fmt::format(
              "<p class=\"note\">Elasticity: d ln(time) / d ln(lever), between 1/{0} and {0} of a rate "
-             "or latency, and both values of a choice; other columns: change of the time.{1}</p>\n"
+             "or latency; other columns: change of the time.{1}</p>\n"
              "</section>\n",
              kLeverStep, has_draws ? "" : " With --draws each has a range.");
+}
+
+std::string choice_section(const Explanation& explanation) {
+  std::vector<std::vector<std::string>> rows;
+  for (const ChoiceResult& its : explanation.choices)
+    if (its.problem.empty())
+      rows.push_back({escaped(its.choice.key.what), escaped(its.choice.part),
+                      signed_percent(-its.saving(explanation.waterfall.time))});
+  if (rows.empty()) return "";
+  return "<section id=\"choices\">\n<h2>What can be set otherwise on the same hardware</h2>\n" +
+         table_html("times", {"", "for", "change of the time"}, rows) +
+         "<p class=\"note\">Each by itself, simulated, with as many tokens in a step.</p>\n</section>\n";
 }
 
 constexpr const char* kExplainStyle =
@@ -202,7 +212,8 @@ std::string explain_page(const Explanation& explanation) {
                      escaped(title), escaped(explanation.words()), escaped(explanation.system),
                      explanation.seeds, explanation.seeds == 1 ? "seed" : "seeds") +
          waterfall_section(explanation) + exposed_section(explanation) + lever_section(explanation) +
-         path_section(explanation) + schedule_section(explanation.schedule, explanation.path_of) + kPageEnd;
+         choice_section(explanation) + path_section(explanation) +
+         schedule_section(explanation.schedule, explanation.path_of) + kPageEnd;
 }
 
 }  // namespace c3::app

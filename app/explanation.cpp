@@ -13,6 +13,9 @@
 #include "app/usage_error.hpp"
 #include "base/json.hpp"
 #include "base/nearest_name.hpp"
+#include "configs/config_error.hpp"
+#include "engine/errors.hpp"
+#include "results/ranking.hpp"
 #include "workloads/analysis/nearest_rank.hpp"
 #include "workloads/analysis/shorter_steps.hpp"
 #include "workloads/training/training_step.hpp"
@@ -127,11 +130,12 @@ class Explainer {
                             .communication = {},
                             .path = path_of_text(results_[path_]),
                             .path_of = {},
-                            .levers = {},
+                            .levers = lever_results(),
+                            .choices = {},
                             .schedule = {}};
     if (may_be_shortened(experiment_)) explanation.path_of = abridged_part(experiment_);
     explanation.communication = communication(runs);
-    explanation.levers = lever_results(explanation.waterfall.time);
+    if (request_.levers) explanation.choices = choice_results(explanation.waterfall);
     if (schedule_) explanation.schedule = schedule_of_json(results_[*schedule_]);
     return explanation;
   }
@@ -140,7 +144,7 @@ class Explainer {
   /// Of one lever: positions of tasks by draw, the nominal values first.
   struct LeverTasks {
     std::vector<std::size_t> low, high;
-    std::optional<std::size_t> improved;
+    std::size_t improved = 0;
   };
 
   std::vector<std::string> run(const std::vector<ParallelTask>& tasks) const {
@@ -227,7 +231,7 @@ class Explainer {
         its.low.push_back(add_lever(lever, lever.at_low, of_draw));
         its.high.push_back(add_lever(lever, lever.at_high, of_draw));
       }
-      if (lever.improved) its.improved = add_lever(lever, *lever.improved, std::nullopt);
+      its.improved = add_lever(lever, lever.improved, std::nullopt);
     }
   }
 
@@ -265,36 +269,70 @@ class Explainer {
     return splits;
   }
 
-  double elasticity(const Lever& lever, Seconds low, Seconds high) const {
-    return std::log(high / low) / std::log(lever.high / lever.low);
+  static double elasticity(Seconds low, Seconds high) {
+    return std::log(high / low) / (2.0 * std::log(kLeverStep));
   }
 
-  std::vector<LeverResult> lever_results(Seconds time) const {
+  std::vector<LeverResult> lever_results() const {
     std::vector<LeverResult> results;
     for (std::size_t i = 0; i < levers_.size(); ++i) {
-      const Lever& lever = levers_[i];
       const LeverTasks& tasks = lever_tasks_[i];
       std::vector<double> drawn;
       for (std::size_t draw = 1; draw < tasks.low.size(); ++draw)
-        drawn.push_back(elasticity(lever, time_of_task(tasks.low[draw]), time_of_task(tasks.high[draw])));
+        drawn.push_back(elasticity(time_of_task(tasks.low[draw]), time_of_task(tasks.high[draw])));
       std::ranges::sort(drawn);
-      LeverResult its{.name = lever.name,
-                      .kind = lever.kind,
-                      .low = lever.low,
-                      .high = lever.high,
+      LeverResult its{.name = levers_[i].name,
+                      .kind = levers_[i].kind,
                       .at_low = time_of_task(tasks.low.front()),
-                      .at_high = time_of_task(tasks.high.front())};
-      its.elasticity = elasticity(lever, its.at_low, its.at_high);
-      if (tasks.improved) its.improved = time_of_task(*tasks.improved);
+                      .at_high = time_of_task(tasks.high.front()),
+                      .improved = time_of_task(tasks.improved)};
+      its.elasticity = elasticity(its.at_low, its.at_high);
       if (!drawn.empty()) {
         its.p5 = drawn[nearest_rank(drawn.size(), 5)];
         its.p95 = drawn[nearest_rank(drawn.size(), 95)];
       }
       results.push_back(std::move(its));
     }
-    std::ranges::stable_sort(results, std::ranges::greater(),
-                             [time](const LeverResult& its) { return its.gain(time); });
-    return results;
+    return ranked(std::move(results), &LeverResult::saving);
+  }
+
+  /// Of the step with \p choice, or why it cannot be, as a text.
+  std::string try_choice(const Choice& choice) const {
+    try {
+      KeyChange key = choice.key;
+      const Experiment changed =
+          with_change(request_.file, request_.sets, key, experiment_.step ? experiment_.step->tokens : 0);
+      if (changed.step && !changed.step->fits()) throw InfeasibleError("does not fit in memory");
+      const auto strategy = std::ranges::find(changed.strategies, strategy_.name, &Strategy::name);
+      const ExplainedRun run = explained_run(without(changed, *strategy, {}), cus_, seeds());
+      return Json{{"sets", key.sets}, {"time", run.time.value}}.dump();
+    } catch (const ConfigError& error) {
+      return Json{{"problem", error.what()}}.dump();
+    } catch (const InfeasibleError& error) {
+      return Json{{"problem", error.what()}}.dump();
+    }
+  }
+
+  std::vector<ChoiceResult> choice_results(const Waterfall& fall) const {
+    const std::vector<Choice> choices = choices_of(experiment_, fall);
+    std::vector<ParallelTask> tasks;
+    for (const Choice& choice : choices)
+      tasks.push_back({choice.key.what, [this, &choice] { return try_choice(choice); }});
+    const std::vector<std::string> texts = run(tasks);
+    std::vector<ChoiceResult> results;
+    for (std::size_t i = 0; i < choices.size(); ++i) {
+      const Json json = Json::parse(texts[i]);
+      ChoiceResult& its = results.emplace_back(ChoiceResult{.choice = choices[i]});
+      if (json.contains("problem")) {
+        its.problem = json["problem"].text();
+        continue;
+      }
+      its.time = Seconds{json["time"].number()};
+      its.choice.key.sets.clear();
+      for (const Json& set : json["sets"].elements())
+        its.choice.key.sets.push_back(set.text());
+    }
+    return ranked(std::move(results), [&](const ChoiceResult& its) { return its.saving(fall.time); });
   }
 
   Seconds time_of_task(std::size_t task) const { return run_of(results_[task]).time; }

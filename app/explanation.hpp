@@ -1,12 +1,15 @@
 #pragma once
 /// Where the time of one strategy goes, and what would change it.
 
+#include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "app/parallel_tasks.hpp"
+#include "app/step_changes.hpp"
 #include "configs/experiment_reader.hpp"
 #include "workloads/explain/critical_path.hpp"
 #include "workloads/explain/rank_schedule.hpp"
@@ -29,26 +32,23 @@ struct ExplainRequest {
 enum class LeverKind {
   rate,     ///< of the machine: more is faster
   latency,  ///< of the machine, the library or hosts: less is faster
-  choice,   ///< a key of the experiment that takes some values only
 };
 constexpr auto enum_names(LeverKind) {
-  return std::to_array<EnumName<LeverKind>>(
-      {{"rate", LeverKind::rate}, {"latency", LeverKind::latency}, {"choice", LeverKind::choice}});
+  return std::to_array<EnumName<LeverKind>>({{"rate", LeverKind::rate}, {"latency", LeverKind::latency}});
 }
 
 /// The experiment with a lever moved. \param draw of ranges; absent: nominal values
 using MovedExperiment = std::function<Experiment(std::optional<std::uint64_t> draw)>;
 
-/// Something that could be otherwise.
+/// Something of the hardware, the library or the hosts that could be otherwise.
 struct Lever {
   std::string name;
   LeverKind kind = LeverKind::rate;
-  double low = 1.0, high = 1.0;  ///< factors between which the elasticity is taken
-  MovedExperiment at_low, at_high;
-  std::optional<MovedExperiment> improved = std::nullopt;  ///< by kImprovement; of rates and latencies
+  MovedExperiment at_low, at_high;  ///< by 1 / kLeverStep and kLeverStep
+  MovedExperiment improved;         ///< by kImprovement
 };
 
-inline constexpr double kLeverStep = 1.1;    ///< of rates and latencies, both ways
+inline constexpr double kLeverStep = 1.1;
 inline constexpr double kImprovement = 1.5;  ///< of which the gain is simulated
 
 /// Of \p experiment, made from the file and overrides of \p request.
@@ -58,14 +58,34 @@ std::vector<Lever> levers_of(const ExplainRequest& request, const Experiment& ex
 struct LeverResult {
   std::string name;
   LeverKind kind = LeverKind::rate;
-  double elasticity = 0.0;                         ///< d ln(time) / d ln(lever), between both factors
-  double low = 1.0, high = 1.0;                    ///< the factors
-  Seconds at_low, at_high;                         ///< times there
-  std::optional<Seconds> improved = std::nullopt;  ///< time with kImprovement
+  double elasticity = 0.0;  ///< d ln(time) / d ln(lever), between both factors
+  Seconds at_low, at_high;  ///< times there
+  Seconds improved;         ///< time with kImprovement
   std::optional<double> p5 = std::nullopt, p95 = std::nullopt;  ///< of the elasticity, over draws
 
-  /// How much of \p time the better of the simulated values saves, as a share.
-  double gain(Seconds time) const;
+  /// What 1 % of it saves, in %: more of a rate, less of a latency.
+  double saving() const { return kind == LeverKind::rate ? -elasticity : elasticity; }
+};
+
+/// Keys that a user can set otherwise on the same hardware, and the part of the waterfall that they are for.
+struct Choice {
+  KeyChange key;
+  std::string part;
+};
+
+/// Of the largest parts of \p fall for which there are any.
+std::vector<Choice> choices_of(const Experiment& experiment, const Waterfall& fall);
+
+/// What a choice does.
+struct ChoiceResult {
+  Choice choice;
+  std::string problem = {};  ///< why it cannot run; then it has no time
+  Seconds time = {};
+
+  /// Of \p run, as a share; one that cannot run is behind all others.
+  double saving(Seconds run) const {
+    return problem.empty() ? 1.0 - time / run : -std::numeric_limits<double>::infinity();
+  }
 };
 
 /// How exposed communication of one kind divides: time of the run as it is, on an average GPU, in which no
@@ -85,9 +105,10 @@ struct Explanation {
   std::optional<InterferenceSplit> interference;  ///< absent where nothing is shared
   std::vector<CommunicationSplit> communication;
   CriticalPath path;
-  std::string path_of;              ///< which part of a step the path is of; empty: all
-  std::vector<LeverResult> levers;  ///< that move the time most first
-  StepSchedule schedule;            ///< empty without a page
+  std::string path_of;                ///< which part of a step the path is of; empty: all
+  std::vector<LeverResult> levers;    ///< the largest LeverResult::saving() first
+  std::vector<ChoiceResult> choices;  ///< the largest ChoiceResult::saving() first
+  StepSchedule schedule;              ///< empty without a page
 
   /// What binds, what to change first, and what that would give.
   std::string words() const;

@@ -1,11 +1,14 @@
 #include <algorithm>
+#include <array>
 #include <set>
 #include <span>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "app/import_tables.hpp"
+#include "results/ranking.hpp"
 #include "results/text_table.hpp"
 
 namespace c3::inline app {
@@ -88,6 +91,12 @@ std::string collectives_note(const ImportReport& report) {
   return note;
 }
 
+/// Who may bind a step, what the others would do, and how much the change of this one shortens it.
+struct Bound {
+  std::string_view who, others;
+  double shortens = 0.0;
+};
+
 /// Whether hosts or GPUs alone decide when the step and its GPU work end.
 std::string bounds_note(const ImportReport& report) {
   constexpr double kUnchanged = 0.01;
@@ -101,10 +110,12 @@ std::string bounds_note(const ImportReport& report) {
   const auto change = [&](const BoundRow& row) {
     return std::max(share(rows[0].step, row.step), gpu_ends_last ? share(rows[0].gpu, row.gpu) : 0.0);
   };
-  if (change(rows[1]) < kUnchanged)
-    return "the hosts bind this step: faster GPUs or a faster network do not shorten it\n";
-  if (change(rows[2]) < kUnchanged) return "the GPUs bind this step: faster hosts do not shorten it\n";
-  return "";
+  const std::array bound{Bound{"hosts", "faster GPUs or a faster network do", change(rows[2])},
+                         Bound{"GPUs", "faster hosts do", change(rows[1])}};
+  const Bound* const by = first_of(bound, &Bound::shortens, kUnchanged);
+  const Bound& other = by == bound.data() ? bound.back() : bound.front();
+  if (by == nullptr || other.shortens >= kUnchanged) return "";
+  return fmt::format("the {} bind this step: {} not shorten it\n", by->who, by->others);
 }
 
 std::string notes_of(const ImportTable& table, const ImportReport& report) {

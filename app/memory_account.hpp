@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "app/step_changes.hpp"
 #include "configs/experiment_reader.hpp"
 #include "interconnect/rank_partition.hpp"
 #include "workloads/analysis/closed_form.hpp"
@@ -35,9 +36,8 @@ struct SteppedMemory {
 
 /// Keys of [training] that change what a step holds, with what the step then is.
 struct MemoryChange {
-  std::string what;               ///< "micro_batch 1, recompute full"
-  std::vector<std::string> sets;  ///< as --set takes them
-  std::string problem = {};       ///< why it makes no experiment; then what follows is empty
+  KeyChange key = {};
+  std::string problem = {};  ///< why it makes no experiment; then what follows is empty
   std::optional<StepFacts> facts = std::nullopt;
   ClosedFormTime time = {};
 };

@@ -9,6 +9,7 @@
 
 #include "app/progress_line.hpp"
 #include "app/sweep/sweep_run.hpp"
+#include "app/tune_answer.hpp"
 #include "app/tune_search.hpp"
 #include "configs/config_error.hpp"
 #include "configs/tune.hpp"
@@ -89,6 +90,7 @@ Tuning tune(const TuneRequest& request) {
     if (its.placement) tuning.plan.placements.emplace(its.point, *its.placement);
   if (request.whole_steps > 0) tuning.goal.whole_steps = request.whole_steps;
   const std::vector<TuneCandidate> candidates = admitted(all, tuning);
+  tuning.values = tuned_values(tuning, all);
   check_objective(tuning.goal, candidates);
   for (const std::string& note : claim_folder(tuning.plan))
     if (!request.quiet) fmt::print(stderr, "{}\n", note);

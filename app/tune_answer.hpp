@@ -17,6 +17,9 @@ struct ComparedNumber {
   std::string name;
   std::string unit;
   double best = 0.0, other = 0.0;
+  bool is_part = false;  ///< of the time, all of which such parts add up to
+
+  double saved() const { return other - best; }
 };
 
 /// Energy of all boards in its run or step; absent where the power of its GPU is not known.
@@ -35,6 +38,15 @@ double bound_over_cost(Objective objective, const TunedCandidate& candidate);
 /// "time" or "energy": of which bounds are, by \p objective.
 std::string_view bounded_word(Objective objective);
 
+/// Why \p candidate may not be simulated; empty: it may.
+std::string why_impossible(const TuneCandidate& candidate, const TuneGoal& goal);
+
+/// What every key of \p tuning takes, with its \p candidates, by point.
+std::vector<TunedValue> tuned_values(const Tuning& tuning, const std::vector<TuneCandidate>& candidates);
+
+/// Position in \p ranking of the best with \p value; absent where none was simulated.
+std::optional<std::size_t> best_with(const TunedValue& value, const std::vector<TunedCandidate>& ranking);
+
 /// Positions in \p ranking of those that no other one beats in cost, memory, energy and money together, the
 /// best first. One with fewer seeds beats none with more.
 std::vector<std::size_t> front_of(const std::vector<TunedCandidate>& ranking);
@@ -42,5 +54,8 @@ std::vector<std::size_t> front_of(const std::vector<TunedCandidate>& ranking);
 /// Where the time of \p best goes and where that of \p other does: kernels, communication that they do not
 /// hide, and what is neither, on GPU 0; then memory. Empty where the runs are not of training steps.
 std::vector<ComparedNumber> compared(const TunedCandidate& best, const TunedCandidate& other);
+
+/// The part of the time in \p rows by which the best wins most; empty where it wins by none.
+std::string why_it_wins(const std::vector<ComparedNumber>& rows);
 
 }  // namespace c3::app

@@ -89,13 +89,39 @@ std::string ranking_table(const Tuning& tuning, std::size_t shown) {
                      bounded_word(objective));
 }
 
+/// Each system where several compete; and values of keys of which no candidate is possible, with the reason of
+/// the first: of those that belong to the same candidates, one.
+std::string values_text(const Tuning& tuning) {
+  const Objective objective = tuning.goal.objective;
+  TextTable systems({"system", "candidates", "possible", std::string(unit_of(objective)), "USD a GPU-hour"});
+  std::string impossible;
+  std::vector<std::vector<std::size_t>> said;
+  bool has_systems = false;
+  for (const TunedValue& value : tuning.values) {
+    const std::optional<std::size_t> best = best_with(value, tuning.ranking);
+    if (value.key == "system") {
+      has_systems = true;
+      systems.add({value.text, std::to_string(value.points.size()), std::to_string(value.possible),
+                   best ? objective_text(objective, tuning.ranking[*best].cost) : kAbsentCell,
+                   value.usd_per_gpu_hour > 0.0 ? fmt::format("{:.4g}", value.usd_per_gpu_hour) : kAbsentCell});
+    }
+    if (value.possible > 0 || std::ranges::find(said, value.points) != said.end()) continue;
+    said.push_back(value.points);
+    impossible +=
+        fmt::format("{} {}: none possible, because {}\n", value.key, value.text, value.why_impossible);
+  }
+  if (!has_systems && impossible.empty()) return "";
+  return "\n" + (has_systems ? systems.text() + "of the best that was simulated; USD: list price\n" : "") +
+         impossible;
+}
+
 /// How far the best may be from the least.
 std::string regret_text(const Tuning& tuning) {
   if (tuning.ranking.empty()) return "nothing was simulated\n";
   if (tuning.broken_bounds > 0)
     return fmt::format("regret: not known, {} simulated candidates were faster than their bounds\n",
                        tuning.broken_bounds);
-  if (tuning.counts.open == 0) return "regret: none, no other candidate can be better\n";
+  if (tuning.counts.open == 0) return "regret: none, no other candidate that is possible can be better\n";
   const std::string worst = std::isfinite(*tuning.worst_regret)
                                 ? fmt::format("in the worst case {:.1f} %", 100.0 * *tuning.worst_regret)
                                 : "the worst case is not known";
@@ -139,9 +165,10 @@ std::string comparison_text(const Tuning& tuning) {
   TextTable table({"why", "best", "next", "difference"});
   for (const ComparedNumber& its : rows)
     table.add({fmt::format("{} [{}]", its.name, its.unit), fmt::format("{:.1f}", its.best),
-               fmt::format("{:.1f}", its.other), fmt::format("{:+.1f}", its.other - its.best)});
-  return fmt::format("\n{}times of GPU 0; c3sim explain FILE with the words of --set says more\n",
-                     table.text());
+               fmt::format("{:.1f}", its.other), fmt::format("{:+.1f}", its.saved())});
+  const std::string why = why_it_wins(rows);
+  return fmt::format("\n{}{}times of GPU 0; c3sim explain FILE with the words of --set says more\n",
+                     table.text(), why.empty() ? "" : why + "; ");
 }
 
 std::string launch_text(const LaunchArguments& launch) {
@@ -160,6 +187,22 @@ Json comparison_json(const Tuning& tuning) {
   for (const ComparedNumber& its : compared(tuning.ranking[0], tuning.ranking[1]))
     rows.push_back({{"name", its.name}, {"unit", its.unit}, {"best", its.best}, {"next", its.other}});
   return rows;
+}
+
+Json values_json(const Tuning& tuning) {
+  Json values = Json::array();
+  for (const TunedValue& its : tuning.values) {
+    const std::optional<std::size_t> best = best_with(its, tuning.ranking);
+    const std::vector<std::string>& ids = tuning.plan.manifest.ids;
+    values.push_back({{"key", its.key},
+                      {"value", its.text},
+                      {"candidates", its.points.size()},
+                      {"possible", its.possible},
+                      {"why_impossible", its.why_impossible.empty() ? Json() : Json(its.why_impossible)},
+                      {"usd_per_gpu_hour", its.usd_per_gpu_hour > 0.0 ? Json(its.usd_per_gpu_hour) : Json()},
+                      {"best", best ? Json(ids[tuning.ranking[*best].what.point]) : Json()}});
+  }
+  return values;
 }
 
 Json front_json(const Tuning& tuning) {
@@ -216,7 +259,7 @@ std::string tune_text(const Tuning& tuning, std::size_t shown) {
     text +=
         "seeds: the better half of those simulated went on with more of them; the regret does not count that "
         "another one may be best with all\n";
-  text += front_text(tuning, shown) + comparison_text(tuning);
+  text += values_text(tuning) + front_text(tuning, shown) + comparison_text(tuning);
   return tuning.launch ? text + launch_text(*tuning.launch) : text;
 }
 
@@ -247,6 +290,7 @@ std::string tune_json(const Tuning& tuning) {
                   {"likely_regret", share(tuning.likely_regret)},
                   {"regret_bound", share(tuning.worst_regret)},
                   {"broken_bounds", tuning.broken_bounds},
+                  {"by_value", values_json(tuning)},
                   {"front", front_json(tuning)},
                   {"comparison", comparison_json(tuning)},
                   {"launch", launch_json(tuning.launch)},

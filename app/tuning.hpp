@@ -49,12 +49,22 @@ struct TuneCounts {
   std::size_t rough = 0;   ///< of those pruned and open: looked at by one stage of their pipeline only
 };
 
+/// One of the values that a key takes, and its candidates.
+struct TunedValue {
+  std::string key, text;
+  std::vector<std::size_t> points = {};
+  std::size_t possible = 0;         ///< break no rule, and need no more GPUs and memory than there are
+  std::string why_impossible = {};  ///< of the first that is not possible
+  double usd_per_gpu_hour = 0.0;    ///< of those that are possible; 0: not known
+};
+
 struct Tuning {
   SweepPlan plan;
   TuneGoal goal;
   bool exact = false;
   TuneCounts counts = {};
-  std::vector<TunedCandidate> ranking = {};                                         ///< the best first
+  std::vector<TunedValue> values = {};       ///< of all keys, in their order
+  std::vector<TunedCandidate> ranking = {};  ///< the best first
   std::optional<double> worst_regret = std::nullopt, likely_regret = std::nullopt;  ///< see CandidateSearch
   std::optional<LaunchArguments> launch = std::nullopt;                             ///< of the best
   std::size_t broken_bounds = 0;                                                    ///< see CandidateSearch

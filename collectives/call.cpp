@@ -20,6 +20,11 @@ constexpr Bytes kFlag{4};  // of one rank in a barrier
   throw InfeasibleError(fmt::format("{}: {}", name_of(call.kind), why));
 }
 
+/// Whether each rank is by itself: a collective of a trace that does not say who else took part.
+bool is_of_one(const CollectiveCall& call) {
+  return call.kind == CollectiveKind::barrier && call.groups && call.groups->size == 1;
+}
+
 void check_group(const CollectiveCall& call, const std::vector<int>& members, int ranks) {
   std::vector<bool> seen(static_cast<std::size_t>(ranks));
   for (const int rank : members) {
@@ -27,7 +32,7 @@ void check_group(const CollectiveCall& call, const std::vector<int>& members, in
     if (seen[static_cast<std::size_t>(rank)]) refuse(call, fmt::format("rank {} is in the group twice", rank));
     seen[static_cast<std::size_t>(rank)] = true;
   }
-  if (members.size() < 2) refuse(call, "a collective needs at least two ranks");
+  if (members.size() < 2 && !is_of_one(call)) refuse(call, "a collective needs at least two ranks");
   if (is_rooted(call.kind) && std::ranges::find(members, call.root) == members.end()) {
     refuse(call, fmt::format("root {} is not in the group", call.root));
   }
@@ -37,7 +42,7 @@ void check_groups(const CollectiveCall& call, int ranks) {
   const auto& [size, stride] = *call.groups;
   if (!call.ranks.empty()) refuse(call, "takes either one group (ranks) or several (groups), not both");
   if (is_rooted(call.kind)) refuse(call, "has one root and supports one group (ranks), not several (groups)");
-  if (size < 2) refuse(call, fmt::format("a group needs at least two ranks, not {}", size));
+  if (size < 2 && !is_of_one(call)) refuse(call, fmt::format("a group needs at least two ranks, not {}", size));
   if (stride < 1) refuse(call, fmt::format("members of a group are at least 1 apart, not {}", stride));
   if (ranks % (std::int64_t{size} * stride) != 0) {
     refuse(call,

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "results/hardware_words.hpp"
+#include "results/ranking.hpp"
 
 namespace c3::inline results {
 namespace {
@@ -29,12 +30,12 @@ constexpr std::array kLosses{
 std::string avoided(const StrategyResult& best, const StrategyResult& next, std::string_view compute_units) {
   if (!best.loss || !next.loss) return "";
   const auto more = [&](const Loss& loss) { return (*next.loss).*loss.part - (*best.loss).*loss.part; };
-  const Loss& largest = *std::ranges::max_element(kLosses, {}, more);
   constexpr Seconds kShown{0.05e-6};
-  if (more(largest) < kShown) return "";
-  const bool is_of_units = largest.part == &LossSplit::cus;
-  return fmt::format(", which loses {:.1f} us more to {}", more(largest) / 1.0_us,
-                     is_of_units ? compute_units : std::string_view(largest.column));
+  const Loss* const largest = first_of(kLosses, more, kShown);
+  if (largest == nullptr) return "";
+  const bool is_of_units = largest->part == &LossSplit::cus;
+  return fmt::format(", which loses {:.1f} us more to {}", more(*largest) / 1.0_us,
+                     is_of_units ? compute_units : std::string_view(largest->column));
 }
 
 std::string faster(const StrategyResult& best, const StrategyResult& next) {
@@ -58,12 +59,12 @@ std::string rule_text(const PickedByRule& rule) {
 
 std::optional<Recommendation> recommend(const StudyResult& study) {
   if (study.strategies.size() < 2) return std::nullopt;
-  std::vector<const StrategyResult*> ranked;
+  std::vector<const StrategyResult*> fastest;
   for (const StrategyResult& strategy : study.strategies)
-    ranked.push_back(&strategy);
-  std::ranges::stable_sort(ranked, {}, [](const StrategyResult* strategy) { return strategy->time; });
-  const StrategyResult& best = *ranked[0];
-  const StrategyResult& next = *ranked[1];
+    fastest.push_back(&strategy);
+  std::ranges::stable_sort(fastest, {}, [](const StrategyResult* strategy) { return strategy->time; });
+  const StrategyResult& best = *fastest[0];
+  const StrategyResult& next = *fastest[1];
   const Seconds slowest = best.spread ? best.spread->p95 : best.time;
   const Seconds noise = std::max(slowest, best.time * (1 + kNoise));
   if (noise < next.time) {
@@ -74,7 +75,7 @@ std::optional<Recommendation> recommend(const StudyResult& study) {
         picked_by_rules(study, best)};
   }
   std::vector<std::string> as_good;
-  for (const StrategyResult* strategy : ranked) {
+  for (const StrategyResult* strategy : fastest) {
     if (strategy->time <= noise) as_good.push_back(strategy->name);
   }
   const std::string last = as_good.back();

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
+#include "results/ranking.hpp"
 #include "workloads/analysis/average_breakdown.hpp"
 
 namespace c3::inline results {
@@ -29,16 +31,14 @@ bool is_kernel_class(const ClassTime& its) {
 std::vector<ClassTime> kernel_classes(const StepBreakdown& times) {
   std::vector<ClassTime> classes;
   std::ranges::copy_if(times.classes, std::back_inserter(classes), is_kernel_class);
-  std::ranges::stable_sort(classes, std::ranges::greater(), &ClassTime::time);
-  return classes;
+  return ranked(std::move(classes), &ClassTime::time);
 }
 
 std::vector<ExposedTime> largest_kinds(const StepBreakdown& times) {
   std::vector<ExposedTime> kinds;
   std::ranges::copy_if(times.exposed_by, std::back_inserter(kinds),
                        [&](const ExposedTime& its) { return its.time > kLeastShare * average_length(times); });
-  std::ranges::stable_sort(kinds, std::ranges::greater(), &ExposedTime::time);
-  return kinds;
+  return ranked(std::move(kinds), &ExposedTime::time);
 }
 
 /// " (of them gemm 54%, attention 17%)"
@@ -91,6 +91,11 @@ struct Part {
   std::string words;
 };
 
+/// \p largest of several of a sum
+std::string_view most_of(Seconds largest, Seconds sum, std::string_view most, std::string_view largest_one) {
+  return 2.0 * largest > sum ? most : largest_one;
+}
+
 /// The largest in which no kernel runs, or where none is worth much the largest class of kernels. \p is_step:
 /// kinds of communication are those of a training step, else names of streams.
 std::string largest_part(const StepBreakdown& times, bool is_step) {
@@ -102,11 +107,15 @@ std::string largest_part(const StepBreakdown& times, bool is_step) {
                                                           "or virtual stages shorten"
                                                         : "waiting for other members of " + who});
   }
-  const Part& most = *std::ranges::max_element(parts, {}, &Part::time);
+  const Seconds length = average_length(times);
   const std::vector<ClassTime> classes = kernel_classes(times);
-  if (classes.empty() || most.time >= kWorthwhile * average_length(times))
-    return "most of the time without kernels is " + most.words;
-  return classes.front().name + " kernels take most of the time";
+  if (const Part* most = first_of(parts, &Part::time, (classes.empty() ? 0.0 : kWorthwhile) * length))
+    return fmt::format("{} of the time without kernels is {}",
+                       most_of(most->time, times.idle + times.exposed, "most", "the largest part"),
+                       most->words);
+  const ClassTime& largest = *first_of(classes, &ClassTime::time, Seconds{});
+  return fmt::format("{} kernels take {}", largest.name,
+                     most_of(largest.time, length, "most of the time", "more time than any other class"));
 }
 
 std::string next_line(const StrategyResult& strategy, const StepBreakdown& times) {

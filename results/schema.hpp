@@ -17,7 +17,8 @@ inline constexpr std::string_view kSweepPointSchema = "c3sim.sweep_point";
 inline constexpr int kSweepSchemaVersion = 2;  ///< of a sweep's folder. 2: every file has its SHA-256
 inline constexpr int kJsonSchemaVersion = 1;   ///< of every other verb's --json; a new one breaks readers
 /// Of `c3sim explain --json`. 2: `communication[].name` is the kind alone, without "communication: ".
-inline constexpr int kExplainJsonVersion = 2;
+/// 3: what can be set otherwise is in `choices`, no more in `levers`.
+inline constexpr int kExplainJsonVersion = 3;
 
 /// What steps/resource indexes: the resource's number is its row there.
 inline constexpr const char* kResourceNames = "../list/name";

@@ -48,8 +48,7 @@ def draw_levers(axes, found):
     for row, lever in enumerate(levers):
         axes.barh(row, change(lever["time_at_low_us"]), color="#9dbbe0", label="less of it" if row == 0 else None)
         axes.barh(row, change(lever["time_at_high_us"]), color="#2c67a8", label="more of it" if row == 0 else None)
-        if lever["time_improved_us"] is not None:
-            axes.plot(change(lever["time_improved_us"]), row, "d", color="#b35a12", label="1.5 times better" if row == 0 else None)
+        axes.plot(change(lever["time_improved_us"]), row, "d", color="#b35a12", label="1.5 times better" if row == 0 else None)
     axes.axvline(0, color="black", linewidth=0.8)
     axes.set_yticks(range(len(levers)), [lever["name"] for lever in levers], fontsize=8)
     axes.invert_yaxis()

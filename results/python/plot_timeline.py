@@ -18,6 +18,7 @@ from c3sim_results import Run
 
 COLOURS = {"kernel": "#3b6fb6", "collective": "#d97f1e", "transfer": "#f0bf7d", "wait": "#b9b9b9"}
 MEANINGS = {"kernel": "compute kernel", "collective": "collective", "transfer": "copy of an engine", "wait": "wait"}
+QUEUED = {"facecolor": "white", "edgecolor": COLOURS["collective"], "hatch": "////", "linewidth": 0.5}
 USES = {"CUs": r"gpu{gpu}\.cus", "HBM": r"gpu{gpu}\.hbm", "links": r"link{gpu}-\d+"}  # resources, by label
 USE_COLOUR = "#5f9e6e"
 WIDTH, LEFT, RIGHT, HEAD, FOOT = 11.0, 1.15, 0.25, 0.45, 0.55  # inches
@@ -45,10 +46,17 @@ def lanes_of(run, strategy, gpu):
     """Label and bars of every stream, then of every copy engine."""
     activities = run.activities(strategy)
     activities = activities[activities.gpu == gpu]
+    activities = activities.assign(moves_us=first_moves(activities))
     on_stream = activities[activities.kind.isin(["kernel", "collective", "wait"])]
     on_engine = activities[(activities.kind == "transfer") & (activities.engine >= 0)]
     return (beside_recorded([(stream, bars) for stream, bars in on_stream.groupby("stream")], run, run.recorded(strategy, gpu))
             + [(f"DMA {engine}", bars) for engine, bars in on_engine.groupby("engine")])
+
+
+def first_moves(activities):
+    """When the first channel or copy of a collective began: until then it waited for slots. Of anything else its start."""
+    parts = activities[activities.kind.isin(["channel", "transfer"])].groupby("parent").start_us.min()
+    return activities.id.map(parts).where(activities.kind == "collective").fillna(activities.start_us)
 
 
 def beside_recorded(lanes, run, recorded):
@@ -56,7 +64,8 @@ def beside_recorded(lanes, run, recorded):
     if recorded is None:
         return [(run.streams[stream], bars) for stream, bars in lanes]
     return [lane for stream, bars in lanes
-            for lane in ((f"{run.streams[stream]} simulated", bars), ("recorded", recorded[recorded.stream == stream]))]
+            for lane in ((f"{run.streams[stream]} simulated", bars),
+                         ("recorded", recorded[recorded.stream == stream].assign(moves_us=lambda its: its.start_us)))]
 
 
 def share_in_use(run, strategy, pattern, edges_us):
@@ -76,17 +85,19 @@ def share_in_use(run, strategy, pattern, edges_us):
 
 def draw_lanes(axes, lanes, scale):
     for row, (_, bars) in enumerate(lanes):
-        axes.barh([row] * len(bars), bars.duration_us / scale, left=bars.start_us / scale, height=BAR,
+        axes.barh([row] * len(bars), (bars.end_us - bars.moves_us) / scale, left=bars.moves_us / scale, height=BAR,
                   color=bars.kind.map(COLOURS), edgecolor="white", linewidth=0.5)
+        late = bars[bars.moves_us > bars.start_us]
+        axes.barh([row] * len(late), (late.moves_us - late.start_us) / scale, left=late.start_us / scale, height=BAR, **QUEUED)
 
 
 def write_names(axes, lanes, scale):
     """Inside a bar, when they fit. The axes have their limits by now."""
     for row, (_, bars) in enumerate(lanes):
         for bar in bars[bars.kind != "transfer"].itertuples():
-            text = axes.text((bar.start_us + bar.end_us) / 2 / scale, row, bar.name, ha="center", va="center_baseline",
+            text = axes.text((bar.moves_us + bar.end_us) / 2 / scale, row, bar.name, ha="center", va="center_baseline",
                              fontsize=8, color="black" if bar.kind == "wait" else "white")
-            left, right = axes.transData.transform([(bar.start_us / scale, 0), (bar.end_us / scale, 0)])[:, 0]
+            left, right = axes.transData.transform([(bar.moves_us / scale, 0), (bar.end_us / scale, 0)])[:, 0]
             text.set_visible(text.get_window_extent().width < right - left)
 
 
@@ -141,6 +152,8 @@ def draw(run, strategies, gpu):
 
     kinds = {kind for rows in lanes.values() for _, bars in rows for kind in bars.kind}
     handles = [Patch(color=COLOURS[kind], label=MEANINGS[kind]) for kind in COLOURS if kind in kinds]
+    if any((bars.moves_us > bars.start_us).any() for rows in lanes.values() for _, bars in rows):
+        handles.append(Patch(label="waits for slots", **QUEUED))
     handles.append(Patch(color=USE_COLOUR, label="share in use, 0-100 %, and its mean"))
     figure.text(LEFT / WIDTH, 1 - 0.3 / height, f"{run.attributes['experiment']}, GPU {gpu}", fontsize=11, va="center")
     figure.legend(handles=handles, loc="center right", bbox_to_anchor=(1 - RIGHT / WIDTH, 1 - 0.3 / height),

@@ -29,7 +29,7 @@ class ExplainPage(ScratchTest):
 
     def test_bars_fall_from_the_peak_to_the_run_and_levers_have_whiskers(self):
         found, sections = self.explained(MAIN_JOB, "--strategy", "concurrent", "--draws", "2")
-        self.assertEqual(list(sections), ["waterfall", "exposed", "levers", "path", "schedule"])
+        self.assertEqual(list(sections), ["waterfall", "exposed", "levers", "choices", "path", "schedule"])
         rows = list(sections["waterfall"].find(".//tbody"))
         self.assertEqual([row.find("th").text for row in rows], ["flops at peak", *(part["name"] for part in found["parts"]), "the run"])
         times = [found["at_peak_us"], *(part["time_us"] for part in found["parts"])]
@@ -42,8 +42,9 @@ class ExplainPage(ScratchTest):
             begin += time
         self.assertAlmostEqual(begin, found["time_us"], delta=1e-6 * found["time_us"])
         levers = list(sections["levers"].find(".//tbody"))
-        self.assertEqual([row.find("th").text for row in levers],
-                         [lever["name"] for lever in sorted(found["levers"], key=lambda its: -abs(its["elasticity"]))])
+        self.assertEqual([row.find("th").text for row in levers], [lever["name"] for lever in found["levers"]])
+        choices = list(sections["choices"].find(".//tbody"))
+        self.assertEqual([row[0].text for row in choices], [its["change"] for its in found["choices"] if its["problem"] is None])
         for row in levers:
             self.assertEqual(len([path for path in row.iter("path") if path.get("class") == "whisker"]), 1)
 

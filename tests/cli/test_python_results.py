@@ -16,7 +16,7 @@ from c3sim_results import Run  # noqa: E402
 
 import matplotlib.image  # noqa: E402
 
-KERNEL_BLUE = (0x3B, 0x6F, 0xB6)
+KERNEL_BLUE, COLLECTIVE_ORANGE = (0x3B, 0x6F, 0xB6), (0xD9, 0x7F, 0x1E)
 
 
 def plot(*arguments):
@@ -104,6 +104,20 @@ class PythonResults(unittest.TestCase):
         self.assertGreater(min(width, height), 1000)
         blue_rows = (abs(pixels - KERNEL_BLUE).max(axis=2) < 2).sum(axis=1) > width / 4
         self.assertEqual(int((blue_rows[1:] & ~blue_rows[:-1]).sum()), len(self.rows))
+
+    def test_a_collective_is_hatched_until_its_first_channel_has_a_slot(self):
+        picture = self.folder / "one.png"
+        for strategy, waits in (("concurrent", True), ("prioritized", False)):
+            with self.subTest(strategy=strategy):
+                self.assertEqual(plot(self.path, "--strategy", strategy, "-o", picture).returncode, 0)
+                pixels = (matplotlib.image.imread(picture)[:, :, :3] * 255).round()
+                columns = lambda colour: ((abs(pixels - colour).max(axis=2) < 2).sum(axis=0) >= 15).nonzero()[0]
+                begin, orange = columns(KERNEL_BLUE).min(), columns(COLLECTIVE_ORANGE)
+                activities = self.run_.activities(strategy)
+                activities = activities[activities.gpu == 0]
+                first = activities[activities.kind == "channel"].start_us.min() / activities[activities.kind == "collective"].end_us.max()
+                self.assertEqual(first > 0.3, waits)
+                self.assertAlmostEqual((orange[orange >= begin].min() - begin) / (orange.max() - begin), first, delta=0.02)
 
     def test_chosen_strategies_make_a_smaller_picture_beside_the_file(self):
         done = plot(self.path, "--strategy", "serial", "--strategy", "dma", "--dpi", 60)

@@ -1,6 +1,7 @@
 #include "workloads/traces/replay/replay_program.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -15,18 +16,23 @@ Seconds seconds(Picoseconds time) { return Seconds{static_cast<double>(time.coun
 /// A wait that took less than nothing, by two clocks, took nothing.
 Seconds lag_of(Picoseconds lag) { return seconds(std::max(lag, Picoseconds{})); }
 
-/// By row of RecordedRun::collectives: its call; kNoIndex for one that this rank alone has.
+/// By row of RecordedRun::collectives: its call; kNoIndex for one whose members are not known.
 using CallRows = std::vector<std::uint32_t>;
+
+/// Calls of which each rank is the only member that is known.
+using NameAndStream = std::pair<TextRow, std::uint32_t>;
+using AloneCalls = std::map<NameAndStream, CallRows>;
 
 /// Writes the script of one rank.
 class ScriptWriter {
  public:
   ScriptWriter(const RecordedRun& run, const RecordedRank& rank, const ReplayChoice& choice,
-               const CallRows& calls, Program& program)
+               const CallRows& calls, AloneCalls& alone_calls, Program& program)
       : run_(run),
         rank_(rank),
         choice_(choice),
         calls_(calls),
+        alone_calls_(alone_calls),
         program_(program),
         incoming_(rank.work.size()),
         event_of_work_(rank.work.size(), kNoIndex),
@@ -82,7 +88,7 @@ class ScriptWriter {
       operation.recorded = RecordedLags{lag_of(work.after_launch), lag_of(work.after_stream)};
     // By class, not by name: names can be obfuscated.
     operation.draw = draws_.next(draw_streams_[work.stream], std::string(name_of(work.work_class)));
-    const std::uint32_t joined = work.collective == kNoIndex ? kNoIndex : calls_[work.collective];
+    const std::uint32_t joined = call_of(work);
     if (joined == kNoIndex) {
       operation.work = kernel_for(work);
     } else {
@@ -95,6 +101,23 @@ class ScriptWriter {
     add(work, std::move(operation));
     const std::uint32_t event = event_of_work_[row];
     if (event != kNoIndex) add(work, {.work = RecordEvent{event}, .name = script_.events[event]});
+  }
+
+  /// The call that \p work joins. Of a collective whose others are not known, its rank alone: it communicates
+  /// for as long as it did. kNoIndex: it is no collective.
+  std::uint32_t call_of(const RecordedWork& work) {
+    if (work.collective != kNoIndex && calls_[work.collective] != kNoIndex) return calls_[work.collective];
+    if (work.work_class != WorkClass::collective) return kNoIndex;
+    // The n-th of a name and stream is one call of all ranks, so that those which do the same have one script.
+    CallRows& alike = alone_calls_[{work.name, work.stream}];
+    const std::size_t joined = alone_[{work.name, work.stream}]++;
+    if (joined == alike.size()) {
+      alike.push_back(static_cast<std::uint32_t>(program_.calls.size()));
+      CollectiveCall what{.kind = CollectiveKind::barrier};
+      what.groups = RankGroups{.size = 1};
+      program_.calls.push_back({.what = std::move(what), .name = work.name, .is_timed = true});
+    }
+    return alike[joined];
   }
 
   decltype(Operation::work) kernel_for(const RecordedWork& work) const {
@@ -138,6 +161,8 @@ class ScriptWriter {
   const RecordedRank& rank_;
   const ReplayChoice& choice_;
   const CallRows& calls_;
+  AloneCalls& alone_calls_;
+  std::map<NameAndStream, std::size_t> alone_;  ///< how many of those this rank has joined
   Program& program_;
   std::vector<std::vector<const RecordedEdge*>> incoming_;  ///< by work
   std::vector<std::uint32_t> event_of_work_, event_of_point_;
@@ -218,9 +243,10 @@ Program replay_program(const RecordedRun& run, const RankRoles& roles, const Rep
   program.streams = run.streams;
   program.scripts.clear();
   const CallRows calls = add_calls(run, ranks, choice, program);
+  AloneCalls alone_calls;
   std::vector<std::uint32_t> script_of_row;
   for (const RecordedRank& rank : run.ranks) {
-    Script script = ScriptWriter(run, rank, choice, calls, program).write();
+    Script script = ScriptWriter(run, rank, choice, calls, alone_calls, program).write();
     const auto same = std::ranges::find(program.scripts, script);
     script_of_row.push_back(static_cast<std::uint32_t>(same - program.scripts.begin()));
     if (same == program.scripts.end()) program.scripts.push_back(std::move(script));
