@@ -38,6 +38,11 @@ VectorShape vectors(VectorOp op, std::int64_t rows, std::int64_t cols) {
   return {.chain = op, .rows = rows, .cols = cols, .dtype = DType::bf16};
 }
 
+VectorShape by_pytorch(VectorShape norm) {
+  norm.is_eager = true;
+  return norm;
+}
+
 ConvolutionShape convolution(ConvolutionSolver solver) {
   return {.batch = 64,
           .channels = 256,
@@ -95,7 +100,7 @@ std::vector<Scene> scenes() {
       {"softmax of short rows", vectors(VectorOp::softmax, 100'000, 1000), 0.07},
       {"softmax of long rows", vectors(VectorOp::softmax, 8192, 50'257)},
       {"layer norm", vectors(VectorOp::layernorm, 32'768, 8192), 0.02},
-      {"layer norm in the caches", vectors(VectorOp::layernorm, 1024, 1024), 0.03},
+      {"layer norm in the caches, by PyTorch", by_pytorch(vectors(VectorOp::layernorm, 1024, 1024)), 0.03},
       {"RMS norm of short rows", vectors(VectorOp::rmsnorm, 500'000, 128), 0.07},
       {"maximum of a tensor", vectors(VectorOp::absmax, 8192, 8192), 0.05},
       {"optimizer", vectors(VectorOp::adam, 8192, 8192), 0.03},

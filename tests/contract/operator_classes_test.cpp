@@ -273,18 +273,18 @@ TEST_CASE("a calibration tells operators of every class apart, and finds the fac
     apply(scale, gpu.family.name, gpu.hbm.technology, coefficients);
     set_coefficients(slower, coefficients);
     const KernelSample sample{.op = op, .gpu = 0, .time = time_of(op, slower).time};
-    CHECK(fit_scale({&sample, 1}, {&gpu, 1}, {.kernel_class = std::string(of), .values = {}}).value ==
+    CHECK(fit_scale({&sample, 1}, {&gpu, 1}, {.kernel_class = std::string(of), .values = {}}).factor ==
           near(1.25, 0.02));
   }
 }
 
 TEST_CASE("operators that a class holds out together differ in their keys only where its numbers do") {
-  const auto convolution = [](const std::string& images, const std::string& filters, const std::string& pass_of) {
+  const auto convolution = [](const std::string& images, const std::string& made, const std::string& pass_of) {
     return operator_from({{op, "convolution"},
                           {dtype, "fp16"},
                           {b, images},
                           {channels, "64"},
-                          {filters == "" ? groups : ShapeKey::filters, filters},
+                          {filters, made},
                           {height, "56"},
                           {filter_h, "3"},
                           {pass, pass_of}});

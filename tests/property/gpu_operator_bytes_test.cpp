@@ -31,10 +31,11 @@ std::string one_of(std::vector<std::string> words) { return *rc::gen::elementOf(
 std::optional<Operator> any_operator() {
   const OperatorClass& of = **rc::gen::elementOf(
       std::vector<const OperatorClass*>(operator_classes().begin(), operator_classes().end()));
-  const std::string op(*rc::gen::elementOf(std::vector<std::string_view>(of.operators.begin(), of.operators.end())));
+  const std::vector<std::string_view> names(of.operators.begin(), of.operators.end());
+  const std::string name(*rc::gen::elementOf(names));
   using enum ShapeKey;
   std::vector<std::pair<ShapeKey, std::string>> given = {
-      {ShapeKey::op, op},
+      {op, name},
       {dtype, one_of({"bf16", "fp16", "fp32", "fp8"})},
       {b, number(1, 64)},
       {m, number(1, 8192)},
@@ -106,22 +107,23 @@ TEST_CASE("rows that are split into more, shorter rows of the same bytes never t
   // little: down to 128 columns half a row takes at most 1.5 times as long.
   constexpr std::int64_t kNumbers = 1 << 26;
   const OperatorClasses all = operator_classes();
-  const auto* const vectors = std::ranges::find(all, "vector", &OperatorClass::name)[0];
+  const OperatorClass* const vectors =
+      *std::ranges::find_if(all, [](const OperatorClass* of) { return of->name == "vector"; });
   for (const GpuSpec& gpu : gpus()) {
-    for (const std::string_view op : vectors->operators) {
+    for (const std::string_view name : vectors->operators) {
       for (const std::string_view pass : {"forward", "backward"}) {
-        if (op.ends_with("_eager")) continue;
+        if (name.ends_with("_eager")) continue;
         double longer = 0.0;
         for (std::int64_t cols = 1 << 15; cols >= 128; cols /= 2) {
           ShapeWords words;
-          words[ShapeKey::op] = op;
+          words[ShapeKey::op] = name;
           words[ShapeKey::pass] = pass;
-          words[ShapeKey::dtype] = op.find("_mx9") != op.npos || op.find("_mx6") != op.npos ? "fp32" : "bf16";
+          words[ShapeKey::dtype] = name.find("_mx9") != name.npos || name.find("_mx6") != name.npos ? "fp32" : "bf16";
           words.number(ShapeKey::rows) = kNumbers / cols;
           words.number(ShapeKey::cols) = cols;
           const double time = time_of(operator_of(words), gpu, {.launch = LaunchCost::device}).time.value;
           CAPTURE(gpu.name);
-          CAPTURE(op);
+          CAPTURE(name);
           CAPTURE(pass);
           CAPTURE(cols);
           if (longer > 0.0) CHECK(time < 1.5 * longer);

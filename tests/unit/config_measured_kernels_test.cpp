@@ -54,7 +54,8 @@ TEST_CASE("NeuSight's vector operators have B rows of H") {
       read("split,device,op,B,H,ms,grid,block,kernel\ntrain,T4,ln,127,168,0.05,42,128,vec_ew4\n");
   REQUIRE(found.kernels.size() == 1);
   CHECK(found.kernels[0].op ==
-        Operator{VectorShape{.chain = VectorOp::layernorm, .rows = 127, .cols = 168, .dtype = DType::fp32}});
+        Operator{VectorShape{
+            .chain = VectorOp::layernorm, .rows = 127, .cols = 168, .dtype = DType::fp32, .is_eager = true}});
   CHECK(found.kernels[0].gpu == "t4");
 }
 

@@ -47,13 +47,15 @@ std::vector<SystemUse> shipped_uses() {
   collective.add(CollectiveCall{.kind = CollectiveKind::all_to_all, .bytes = 1.0_MiB});
   collective.channels = collective.host_calls = true;
   uses.push_back({load_cluster({"h100-sxm-8", 2, "ib-ndr"}), collective});
-  RunUse kernel;
-  for (const DType dtype : {DType::bf16, DType::fp16, DType::fp8, DType::fp32})
-    kernel.add(GemmShape{.m = 8, .n = 8, .k = 8, .dtype = dtype, .traffic = GemmTraffic::streamed});
-  kernel.add(ConvolutionShape{.image = {8, 8}});
-  kernel.alone = true;
-  uses.push_back({load_cluster("mi300x-8"), kernel});
-  uses.push_back({load_cluster("h100-sxm-8"), kernel});
+  for (const std::string_view system : {"mi300x-8", "h100-sxm-8"}) {
+    const ClusterSpec cluster = load_cluster(std::string(system));
+    RunUse kernel;
+    for (const DType dtype : {DType::bf16, DType::fp16, DType::fp8, DType::fp32})
+      kernel.add(GemmShape{.m = 8, .n = 8, .k = 8, .dtype = dtype, .traffic = GemmTraffic::streamed}, cluster.gpu);
+    kernel.add(ConvolutionShape{.image = {8, 8}}, cluster.gpu);
+    kernel.alone = true;
+    uses.push_back({cluster, kernel});
+  }
   return uses;
 }
 
