@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/collective_request.hpp"
+#include "collectives/better_choice.hpp"
 #include "collectives/measure.hpp"
 
 namespace c3::inline app {
@@ -23,6 +24,7 @@ struct CollectiveRow {
   CollectiveCall call;
   MeasuredMethod how;
   CollectiveMeasurement here;
+  std::optional<BetterChoice> better = {};  ///< that the library leaves aside
   const MeasuredCollective* measured = nullptr;  ///< the row of the table to compare with; null: there is none
   std::size_t wish = 0;
 

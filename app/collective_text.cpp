@@ -44,6 +44,16 @@ Json microseconds(const std::optional<Seconds>& time) {
   return time ? Json(time->value * kMicro) : Json(nullptr);
 }
 
+/// Null where the library's choice is the best, or nearly so.
+Json json_of(const std::optional<BetterChoice>& better) {
+  if (!better) return nullptr;
+  return {{"algorithm", name_of(better->better.algorithm)},
+          {"protocol", name_of(better->better.protocol)},
+          {"time_us", better->of_better.time.value * kMicro},
+          {"bottleneck", better->of_better.limit},
+          {"less_percent", kPercent * better->share_saved()}};
+}
+
 Json json_of(const CollectiveRow& row, const CollectiveRequest& request) {
   Json entry{{"backend", name_of(row.how.backend)},
              {"bytes", counted_bytes(row.call, request.members).value},
@@ -56,7 +66,8 @@ Json json_of(const CollectiveRow& row, const CollectiveRequest& request) {
              {"time_us", row.here.time.value * kMicro},
              {"algbw_gbps", gbps(algorithm_bandwidth(row.call, request.members, row.here.time))},
              {"busbw_gbps", gbps(bus_bandwidth(row.call, request.members, row.here.time))},
-             {"bottleneck", row.here.limit}};
+             {"bottleneck", row.here.limit},
+             {"faster_choice", json_of(row.better)}};
   if (row.how.backend == Backend::dma)
     entry.update({{"dma_variant", name_of(row.how.dma.variant)},
                   {"prelaunch", row.how.dma.prelaunch},

@@ -1,5 +1,6 @@
 /// c3sim collective: one collective at many sizes, as nccl-tests prints it.
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -43,8 +44,12 @@ std::vector<Wish> wishes_of(const CollectiveRequest& request) {
   return wishes;
 }
 
+MethodWish wished_of(const Wish& wish, const CollectiveRequest& request) {
+  return {wish.algorithm, wish.protocol, request.channels};
+}
+
 MeasuredMethod method_of(const Wish& wish, const CollectiveCall& call, const CollectiveRequest& request) {
-  const MethodWish wished{wish.algorithm, wish.protocol, request.channels};
+  const MethodWish wished = wished_of(wish, request);
   const bool is_left = wish.mover.backend == Backend::cu;
   const Backend backend = is_left ? choose_backend(call, request.cluster, wished) : wish.mover.backend;
   MeasuredMethod how{.backend = backend, .grain = request.grain, .launch = wish.launch, .dma = wish.mover.dma};
@@ -65,9 +70,12 @@ CollectiveRows measure(const CollectiveRequest& request, bool quiet) {
       set_current_work(fmt::format("{} of {:g} MB on {} GPUs", name_of(call.kind), call.bytes / 1.0_MB,
                                    request.cluster.ranks()));
       const MeasuredMethod how = method_of(found.wishes[wish], call, request);
+      const CollectiveMeasurement here = measure_collective(request.cluster, call, how);
+      const MethodWish wished = wished_of(found.wishes[wish], request);
       found.rows.push_back({.call = call,
                             .how = how,
-                            .here = measure_collective(request.cluster, call, how),
+                            .here = here,
+                            .better = better_choice(request.cluster, call, how, wished, here),
                             .measured = request.measured ? &request.measured->table.rows[at] : nullptr,
                             .wish = wish});
       progress(found.rows.size(), request.sized.size() * found.wishes.size());
@@ -76,34 +84,15 @@ CollectiveRows measure(const CollectiveRequest& request, bool quiet) {
   return found;
 }
 
-/// Where a root sends or gets all data, NCCL's tuner leaves the filling of a chain out: what it chooses may be
-/// much slower than what it could have chosen. Says so once, for the size that loses most.
+/// A tuner may choose what is slower here than what it could have chosen. Says so once, for the size that loses
+/// most.
 std::vector<std::string> notes_on_choices(const CollectiveRequest& request, const CollectiveRows& found) {
-  constexpr double kMuchSlower = 1.2;
-  double most = kMuchSlower;
-  std::size_t slower = 0, chosen = 0;
-  std::string example;
-  for (const CollectiveRow& row : found.rows) {
-    const Wish& wish = found.wishes[row.wish];
-    if (row.how.backend != Backend::cu || wish.protocol || !is_rooted(row.call.kind)) continue;
-    ++chosen;
-    const auto offered =
-        offered_methods(row.call, request.cluster, {wish.algorithm, std::nullopt, request.channels});
-    const auto fastest = fastest_of(request.cluster, row.call, row.how, offered);
-    if (!fastest || row.here.time < fastest->time * kMuchSlower) continue;
-    ++slower;
-    if (row.here.time < fastest->time * most) continue;
-    most = row.here.time / fastest->time;
-    example = fmt::format("{:g} MB: {} {} {:.1f} us, {} {} {:.1f} us", row.call.bytes / 1.0_MB,
-                          name_of(row.how.method.algorithm), name_of(row.how.method.protocol),
-                          row.here.time / 1.0_us, name_of(fastest->method.algorithm),
-                          name_of(fastest->method.protocol), fastest->time / 1.0_us);
-  }
-  if (slower == 0) return {};
-  return {fmt::format(
-      "the library's choice, not the best: at {} of {} sizes another protocol would be more than 20 % "
-      "faster here ({})",
-      slower, chosen, example)};
+  const auto saved = [](const CollectiveRow& row) { return row.better ? row.better->share_saved() : 0.0; };
+  const auto worst = std::ranges::max_element(found.rows, {}, saved);
+  if (!worst->better) return {};
+  return {fmt::format("the library's choice, not the best, at {} of {} sizes; at {:g} MB {}",
+                      std::ranges::count_if(found.rows, saved), found.rows.size(), worst->call.bytes / 1.0_MB,
+                      words_of(*worst->better, request.cluster.library))};
 }
 
 int run_collective(const CollectiveOptions& options) {

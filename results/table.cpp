@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <sstream>
+#include <utility>
+#include <vector>
 
 #include "results/recommendation.hpp"
 #include "results/run_words.hpp"
@@ -71,12 +73,19 @@ std::string format_step(const StudyResult& study) {
          '\n' + format_columns(class_cells(study)) + '\n' + format_memory(step->facts);
 }
 
+/// Each note once, with the strategies that have it.
 std::string strategy_notes(const StudyResult& study) {
-  std::string text;
+  std::vector<std::pair<std::string, std::vector<std::string>>> all;
   for (const StrategyResult& strategy : study.strategies) {
-    for (const std::string& note : strategy.notes)
-      text += wrapped(fmt::format("{}: {}", strategy.name, note), kWidth);
+    for (const std::string& note : strategy.notes) {
+      auto same = std::ranges::find(all, note, [](const auto& its) { return its.first; });
+      if (same == all.end()) same = all.insert(all.end(), {note, {}});
+      same->second.push_back(strategy.name);
+    }
   }
+  std::string text;
+  for (const auto& [note, strategies] : all)
+    text += wrapped(fmt::format("{}: {}", fmt::join(strategies, ", "), note), kWidth);
   return text;
 }
 

@@ -30,7 +30,7 @@ class Collective(ScratchTest):
         self.assertEqual([row["bytes"] for row in found["rows"]], [2**20 * 4**i for i in range(6)])
         for row in found["rows"]:
             self.assertEqual(list(row), ["backend", "bytes", "count", "dtype", "algorithm", "protocol", "launch", "channels",
-                                         "time_us", "algbw_gbps", "busbw_gbps", "bottleneck"])
+                                         "time_us", "algbw_gbps", "busbw_gbps", "bottleneck", "faster_choice"])
             self.assertEqual(row["count"], row["bytes"] / 4)
             self.assertAlmostEqual(row["algbw_gbps"], row["bytes"] / row["time_us"] / 1e3)
             self.assertAlmostEqual(row["busbw_gbps"], row["algbw_gbps"] * 2 * 7 / 8)
@@ -134,11 +134,20 @@ class Collective(ScratchTest):
         found = table("broadcast", "--system", "mi300x-8", "--ranks", "1-3,6", "--root", "6", "--max", "1 MiB")
         self.assertEqual(found["ranks"], 4)
 
-    def test_a_choice_that_another_protocol_would_beat_by_a_fifth_is_named(self):
-        arguments = ("broadcast", "--system", "h100-sxm-8", "--min", "64 MiB", "--max", "64 MiB")
-        self.assertRegex(c3sim("collective", *arguments).stderr,
-                         r"^note: the library's choice, not the best: at 1 of 1 sizes .*ring simple .* us, ring ll128 .* us\)\n$")
-        self.assertEqual(c3sim("collective", *arguments, "--proto", "simple").stderr, "")
+    def test_a_choice_that_another_method_would_beat_by_a_tenth_is_named_with_the_time_of_the_better_one(self):
+        size = ("--min", "256 MiB", "--max", "256 MiB")
+        gather = ("all_gather", "--system", "gb200-nvl72", *size)
+        found = {factor: table(*gather, "--set", f"node.link_scale={factor}")["rows"][0] for factor in (1, 2, 3, 4)}
+        self.assertEqual([row["protocol"] for row in found.values()], ["ll128", "ll128", "ll128", "simple"])
+        self.assertEqual([found[factor]["faster_choice"] for factor in (1, 2, 3)], [None] * 3)
+        better = found[4]["faster_choice"]
+        self.assertEqual((better["algorithm"], better["protocol"], better["bottleneck"]), ("ring", "ll128", "channels"))
+        self.assertAlmostEqual(better["time_us"], found[3]["time_us"], delta=1)
+        self.assertAlmostEqual(better["less_percent"], 100 * (1 - better["time_us"] / found[4]["time_us"]))
+        self.assertRegex(c3sim("collective", *gather, "--set", "node.link_scale=4").stderr,
+                         r"^note: the library's choice, not the best, at 1 of 1 sizes; at 268\.435 MB NCCL 2\.30\.7 takes ring simple "
+                         r"\(\d+\.\d us, limit latency\); ring ll128 would take 46 % less \(\d+\.\d us, limit channels\)\n$")
+        self.assertEqual(c3sim("collective", *gather, "--set", "node.link_scale=4", "--algo", "ring", "--proto", "simple").stderr, "")
 
     def test_a_release_of_the_library_decides_what_it_chooses(self):
         def chosen(release):

@@ -34,6 +34,22 @@ class Notes(ScratchTest):
                          [strategy["time_us"] for strategy in plain["strategies"]])
         self.assertEqual(self.run_job("-q", "--set", "gpu.dma_sync=1 us").stderr, "")
 
+    def test_a_run_names_the_faster_method_that_its_library_leaves_aside(self):
+        (self.folder / "gather.toml").write_text('schema = 1\nsystem = "gb200-nvl72"\n[[stream]]\nname = "a"\n'
+                                                 'run = [{ all_gather = "256 MiB" }]\n[strategy.usual]\n[strategy.again]\n'
+                                                 '[strategy.ll128]\na.algorithm = "ring"\na.protocol = "ll128"\n')
+        for factor, says in ((3, False), (4, True)):
+            words = ("run", "gather.toml", "--set", f"+node.link_scale={factor}")
+            usual, again, pinned = json.loads(c3sim(*words, "--json", folder=self.folder).stdout)["strategies"]
+            self.assertNotIn("notes", pinned)
+            self.assertEqual(usual.get("notes", []), again.get("notes", []))
+            self.assertEqual("notes" in usual, says)
+        self.assertGreater(usual["time_us"], 1.5 * pinned["time_us"])
+        self.assertRegex(usual["notes"][0], r"^all_gather of 268\.435 MB over 72 GPUs, alone: NCCL 2\.30\.7 takes ring simple "
+                                            r"\(.* us, limit latency\); ring ll128 would take 46 % less \(.* us, limit channels\)$")
+        text = " ".join(c3sim(*words, "-q", folder=self.folder).stdout.split())
+        self.assertEqual(text.count(f"usual, again: {usual['notes'][0]}"), 1)
+
     def test_an_override_of_a_peak_alone_moves_the_times(self):
         asks = (("gpu.hbm_peak", "2.65 TB/s", ("kernel", "softmax", "--gpu", "mi300x", "--rows", "65536", "--cols", "4096")),
                 ("gpu.bf16_peak", "0.65 PFLOP/s", ("kernel", "gemm", "--gpu", "mi300x", "-m", "8192", "-n", "8192", "-k", "8192")),

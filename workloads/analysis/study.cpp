@@ -10,6 +10,7 @@
 
 #include "engine/errors.hpp"
 #include "engine/interrupt.hpp"
+#include "workloads/analysis/library_choices.hpp"
 #include "workloads/analysis/loss_split.hpp"
 #include "workloads/analysis/periodic_power.hpp"
 #include "workloads/analysis/run_clock.hpp"
@@ -66,13 +67,17 @@ class Study {
     if (!alone.empty()) serial_time = alone_sum_;
     if (serial_best) serial_time = percentile(serial_best->samples, 50).time();
 
+    LibraryChoices choices(experiment);
     StudyResult result{experiment.name, experiment.measure.seed, conditions_of(experiment), {}};
     for (const Strategy& strategy : experiment.strategies) {
       const bool is_serial = serial_best && &strategy == &*serial;
       const Best best = is_serial ? std::move(*serial_best) : best_of(strategy);
       if (is_serial) serial_best.reset();
       result.strategies.push_back(evaluate(strategy, best.samples, best.cus, serial_time));
-      if (watch_.recorder != nullptr) finish(strategy, result.strategies.back(), best.samples);
+      if (watch_.recorder == nullptr) continue;
+      if (std::optional<std::string> note = choices.note(strategy))
+        result.strategies.back().notes.push_back(std::move(*note));
+      finish(strategy, result.strategies.back(), best.samples);
     }
     return result;
   }
