@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/nearest_name.hpp"
+#include "gpu/clock/governor.hpp"
 
 namespace c3::inline gpu {
 
@@ -66,9 +67,13 @@ void GpuUse::add(const GpuUse& other) {
   everything = everything || other.everything;
 }
 
+// A governor counts the energy of all flops from that of bf16's.
 GpuUse use_of(const Operator& op, const GpuSpec& gpu) {
   const OperatorClass& of = op.of_class();
-  return of.uses == nullptr ? GpuUse{.everything = true} : of.uses(op, gpu);
+  if (of.uses == nullptr) return {.everything = true};
+  GpuUse use = of.uses(op, gpu);
+  if (of.has_product() && is_governed(gpu)) use.peaks.insert(DType::bf16);
+  return use;
 }
 
 Bytes output_bytes(const Operator& op) { return op.of_class().output(op); }

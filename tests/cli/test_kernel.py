@@ -38,7 +38,7 @@ class OneKernel(ScratchTest):
             self.assertAlmostEqual(found["hbm_read_bytes"] + found["found_in_caches_bytes"], tensor, delta=1e-6 * tensor)
             cold, = rows(*shape, "--gpu", gpu, "--cache-share", "0")
             self.assertAlmostEqual(cold["hbm_read_bytes"], tensor, delta=1e-6 * tensor)
-            self.assertLess(cold["time_us"], 1.7 * cold["roofline_us"] + 10 if gpu == "l40s" else 70)
+            self.assertLess(cold["time_us"], 1.4 * cold["roofline_us"] if gpu == "l40s" else 65)  # measured on an H100: 57
         text = c3sim("kernel", *shape, "--gpu", "h100-sxm").stdout
         self.assertRegex(text, r"absmax 8192 x 4096 bf16 on h100-sxm: [\d.]+ MB of the loads are found in the caches")
 
@@ -51,7 +51,7 @@ class OneKernel(ScratchTest):
         self.assertAlmostEqual(latent["hbm_read_bytes"], keys + queries, delta=1e3)
         apart, = rows(*shape, "--values", "apart")
         self.assertAlmostEqual(apart["hbm_read_bytes"], keys + values + queries, delta=1e3)
-        self.assertLess(latent["time_us"], 0.75 * apart["time_us"])
+        self.assertLess(latent["time_us"], 0.92 * apart["time_us"])
         (self.folder / "shapes.csv").write_text("op,dtype,b,heads,kv_heads,seq,kv_seq,head_dim,value_dim,values\n"
                                                 "attention,bf16,16,128,1,1,8192,576,512,\nattention,bf16,16,128,1,1,8192,576,512,apart\n")
         done = c3sim("kernel", "--csv", "shapes.csv", "--gpu", "b200-sxm", "-o", "-", folder=self.folder)

@@ -103,7 +103,10 @@ DType multiplies(const AttentionShape& shape) { return shape.dtype; }
 /// Vector units have no share of their own for attention: they sustain what they do in a large GEMM.
 GpuUse uses(const AttentionShape& shape, const GpuSpec&) {
   GpuUse use{.coefficients = {"attention"}, .peaks = {shape.dtype}};
-  if (shape.dtype == DType::fp32) use.sustained.insert(shape.dtype);
+  if (shape.dtype == DType::fp32) {
+    use.sustained.insert(shape.dtype);
+    use.coefficients.insert("vector_gemm");
+  }
   return use;
 }
 
