@@ -24,7 +24,7 @@ struct CollectiveRow {
   CollectiveCall call;
   MeasuredMethod how;
   CollectiveMeasurement here;
-  std::optional<BetterChoice> better = {};  ///< that the library leaves aside
+  std::optional<BetterChoice> better = {};       ///< that the library leaves aside
   const MeasuredCollective* measured = nullptr;  ///< the row of the table to compare with; null: there is none
   std::size_t wish = 0;
 

@@ -128,20 +128,34 @@ std::optional<BytesPerSecond> measured_rate(const PublishedFigures& figures, Pro
   return cap > 0.0 ? std::optional(gigabytes(cap) * figures.ring_ratio()) : std::nullopt;
 }
 
+/// What passes the switch of a node at once.
+Bytes pass_of(const ChannelContext& channels) {
+  const int heads = heads_of(channels.graph.ranks() / channels.nodes);
+  const Bytes set = channels.cluster.fabric->transport.switch_chunk;
+  const Bytes largest = largest_nvls_tree_chunk(PublishedFigures(channels.call, channels.cluster));
+  const Bytes chunk =
+      nvls_tree_chunk(channels.call.bytes, channels.width, heads, set.value > 0.0 ? set : largest);
+  return chunk * (1.0 * channels.width * heads);
+}
+
+/// Within a node channels do what they do in nvls, however many nodes there are: they copy each pass, behind a
+/// synchronisation.
+BytesPerSecond most(const ChannelContext& channels) {
+  const Bytes pass = pass_of(channels);
+  return pass / (pass / copying_in_switch(channels) + channels.library().nvls_latency);
+}
+
 /// A chunk's second copy, out of the buffer into which it was copied first, begins when the first has ended.
 /// Each chunk synchronises the node's GPUs; those of the size at which the rate was measured are in the rate.
 Seconds setup(const ChannelContext& channels) {
   if (!channels.measured_rate) return channels.costs.base_latency;
   const Bytes bytes = channels.call.bytes;
-  const int width = channels.width;
   const int heads = heads_of(channels.graph.ranks() / channels.nodes);
-  const Bytes set = channels.cluster.fabric->transport.switch_chunk;
   const Bytes largest = largest_nvls_tree_chunk(PublishedFigures(channels.call, channels.cluster));
-  const Bytes pass =
-      nvls_tree_chunk(bytes, width, heads, set.value > 0.0 ? set : largest) * (1.0 * width * heads);
-  const Bytes measured = largest * width * heads;
+  const Bytes pass = pass_of(channels);
+  const Bytes measured = largest * channels.width * heads;
   const double more = std::max(1.0, bytes / pass) - bytes / measured;
-  return std::min(bytes, pass) / *channels.measured_rate +
+  return std::min(bytes, pass) / std::min(*channels.measured_rate, copying_in_switch(channels)) +
          channels.costs.hop_latency * (0.5 * std::max(0.0, more));
 }
 
@@ -154,12 +168,14 @@ Seconds latency(const ChannelContext& channels, const PlannedFlow& flow) {
 
 }  // namespace
 
-extern constexpr AlgorithmEntry kNvlsTree = {
-    .name = "nvls_tree",
-    .supports = supports,
-    .graph = graph,
-    .expected_time = expected_time,
-    .channels = {
-        .use = ChannelUse::in_switch, .setup = setup, .latency = latency, .measured_rate = measured_rate}};
+extern constexpr AlgorithmEntry kNvlsTree = {.name = "nvls_tree",
+                                             .supports = supports,
+                                             .graph = graph,
+                                             .expected_time = expected_time,
+                                             .channels = {.use = ChannelUse::in_switch,
+                                                          .setup = setup,
+                                                          .latency = latency,
+                                                          .most = most,
+                                                          .measured_rate = measured_rate}};
 
 }  // namespace c3::collectives

@@ -288,14 +288,12 @@ std::optional<Bytes> ChannelProtocol::line_round() const {
 }
 
 double ChannelProtocol::bound(const PlannedFlow& flow) const {
-  if (!channels_.measured_rate) {
-    const auto most = channels_.algorithm->channels.most;
-    return most != nullptr ? (most(channels_) / channels_.call.bytes).value
-                           : std::numeric_limits<double>::infinity();
-  }
+  BytesPerSecond rate{std::numeric_limits<double>::infinity()};
+  if (const auto most = channels_.algorithm->channels.most) rate = most(channels_);
+  if (!channels_.measured_rate) return (rate / channels_.call.bytes).value;
   const Leg& leg = flow.legs.front();
   const double part = leg.bytes / channels_.longest[static_cast<std::size_t>(leg.lane)];
-  return (*channels_.measured_rate / (channels_.call.bytes * part)).value;
+  return (std::min(rate, *channels_.measured_rate) / (channels_.call.bytes * part)).value;
 }
 
 Seconds ChannelProtocol::last_slices() const {

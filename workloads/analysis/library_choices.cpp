@@ -41,9 +41,8 @@ std::vector<LibraryChoices::Alike> LibraryChoices::largest_calls() const {
   std::vector<Alike> all;
   for (const Call& call : experiment_.program.calls) {
     if (call.is_timed || sends_in_pairs(call.what.kind)) continue;
-    const auto same = std::ranges::find_if(all, [&](const Alike& its) {
-      return its.call->stream == call.stream && its.call->what == call.what;
-    });
+    const auto same = std::ranges::find_if(
+        all, [&](const Alike& its) { return its.call->stream == call.stream && its.call->what == call.what; });
     if (same != all.end()) ++same->count;
     if (same == all.end()) all.push_back({&call, 1});
   }
