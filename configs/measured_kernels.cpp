@@ -12,6 +12,7 @@
 
 #include "base/nearest_name.hpp"
 #include "configs/gpu_match.hpp"
+#include "configs/preset_store.hpp"
 
 namespace c3::inline configs {
 namespace {

@@ -60,10 +60,11 @@ class OutputErrors(ScratchTest):
                 self.assertEqual(self.files(), [])
 
     def test_a_full_disk_leaves_the_older_result_as_it_was(self):
-        (self.folder / "run.h5").write_text("older")
-        self.run_to("run.h5", preexec_fn=limit_file_size(20_000))
+        older = "c3sim result file, sealed. older"
+        (self.folder / "run.h5").write_text(older)
+        self.assertEqual(self.run_to("run.h5", preexec_fn=limit_file_size(20_000)).returncode, 74)
         self.assertEqual(self.files(), ["run.h5"])
-        self.assertEqual((self.folder / "run.h5").read_text(), "older")
+        self.assertEqual((self.folder / "run.h5").read_text(), older)
 
     def test_a_full_standard_output_is_an_error(self):
         with open("/dev/full", "w") as full:

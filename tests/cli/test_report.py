@@ -565,12 +565,13 @@ class ReportErrors(ScratchTest):
                                (self.folder, "cannot write: Is a directory"), ("/dev/null", "not a regular file")):
             with self.subTest(output=output):
                 self.assert_one_line(c3sim("report", path, "-o", output, folder=self.folder), 74, rf"^c3sim: .*{reason}$")
-        (self.folder / "page.html").write_text("older")
+        older = '<meta name="generator" content="c3sim"/> older'
+        (self.folder / "page.html").write_text(older)
         full = c3sim("report", path, "-o", "page.html", folder=self.folder,
                      preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000)))
         self.assert_one_line(full, 74, r"^c3sim: page\.html: cannot write: File too large$")
         self.assertEqual(self.files(), ["page.html", "run.h5"])
-        self.assertEqual((self.folder / "page.html").read_text(), "older")
+        self.assertEqual((self.folder / "page.html").read_text(), older)
 
     def test_the_page_never_replaces_a_result(self):
         path = self.result()
