@@ -268,8 +268,7 @@ class Gate {
 
 }  // namespace
 
-TEST_CASE(
-    "a better rate makes no job of several streams longer by more than placement of work groups may cost") {
+TEST_CASE("a better rate makes no job of several streams longer by more than sharing may cost") {
   Gate gate;
   const std::vector<Job> jobs = overlapping_jobs();
   for (std::uint32_t i = 0; i < seeds(static_cast<std::uint32_t>(jobs.size())); ++i)
