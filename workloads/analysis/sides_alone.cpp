@@ -21,6 +21,7 @@ Strategy own_settings(const Strategy& strategy) {
   for (const auto& [stream, policy] : strategy.streams) {
     StreamPolicy its = policy;
     its.priority = 0;
+    if (its.backend == Backend::fused) its = {.cus = policy.cus, .reserve_cus = policy.reserve_cus};
     if (its != StreamPolicy{}) own.streams.emplace(stream, its);
   }
   return own;

@@ -19,7 +19,8 @@ struct AloneTimes {
 };
 
 /// \p strategy as a side alone sees it: backends, channels, algorithms, partitions and what kernels are tuned
-/// for stay; the order of streams and their priorities, which matter beside others only, do not.
+/// for stay; the order of streams and their priorities, which matter beside others only, do not. A fused
+/// collective has no run without its kernel: alone it has the default backend.
 Strategy own_settings(const Strategy& strategy);
 
 /// Whether a side alone runs under \p own as under no strategy at all.
