@@ -176,13 +176,11 @@ TEST_CASE("classes that multiply are projected by flops and their type's peak, a
     const bool multiplies = op.of_class().has_product();
     CHECK(projected(op, gpu, wider) == near(multiplies ? before : 0.5 * before));
     CHECK(projected(op, gpu, faster) == near(multiplies ? 0.5 * before : before));
-    // Of another 8 parts of the batch or the rows, an eighth of the work; flops of attention's rows, too.
-    if (op.of_class().part == nullptr) continue;
-    const auto whole = profile(step_of(op, gpu).program, step_of(op, gpu).program.scripts.front(),
-                               step_of(op, gpu).cluster);
-    const Experiment cut = step_of(part_of(op, 8), gpu);
-    const auto part = profile(cut.program, cut.program.scripts.front(), cut.cluster);
-    CHECK(part.at(0).work < 0.6 * whole.at(0).work);
+    const Experiment step = step_of(op, gpu);
+    const auto found = profile(step.program, step.program.scripts.front(), step.cluster);
+    const KernelDescription kernel = describe("kernel", op, gpu);
+    CHECK(found.at(0).work == near(multiplies ? kernel.useful_flops.value : kernel.compulsory.value));
+    CHECK(found.at(0).is_product() == multiplies);
   }
 }
 
