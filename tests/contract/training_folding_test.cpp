@@ -55,7 +55,8 @@ class RandomGrids {
   DrawnGrid next() {
     for (;;) {
       DrawnGrid grid = any();
-      if (!broken_pipeline_rule(grid.setup, grid.cluster.ranks())) return shares_context_ ? shared(grid) : grid;
+      if (broken_pipeline_rules(grid.setup, grid.cluster.ranks()).empty())
+        return shares_context_ ? shared(grid) : grid;
     }
   }
 
@@ -125,7 +126,7 @@ class RandomGrids {
     for (int ranks = is_hierarchical ? 4 : 2; ranks <= std::min(8, replicas); ranks *= 2) {
       if (context_() % 2 == 0 && context.ranks > 1) break;
       const int before = std::exchange(context.ranks, ranks);
-      if (broken_context_rule(setup)) context.ranks = before;
+      if (!broken_context_rules(setup).empty()) context.ranks = before;
     }
     if (context.ranks == 1) context = {};
     return grid;

@@ -219,7 +219,7 @@ TEST_CASE("no stage waits for another for ever") {
         CAPTURE(name_of(messages));
         TrainingSetup setup = staged(stages, schedule, 2 * stages);
         setup.pipeline.messages = messages;
-        if (broken_pipeline_rule(setup, 4 * stages)) continue;
+        if (!broken_pipeline_rules(setup, 4 * stages).empty()) continue;
         const WrittenStep step = training_step(setup, 4 * stages);
         CHECK(waiting_cycle(step.program, Strategy{}, 4 * stages, nullptr).empty());
         const WrittenStep whole = training_step(one_after_another(setup), 4 * stages);

@@ -30,10 +30,11 @@ void check(const TrainingSetup& setup, int ranks) {
   const std::int64_t share = setup.tensor_parallel;
   divides(ranks, share * setup.pipeline.stages * setup.context.ranks,
           fmt::format("the number of ranks, {},", ranks));
-  if (const auto broken = broken_context_rule(setup))
-    throw std::invalid_argument(broken->key + ": " + broken->what);
-  if (const auto broken = broken_pipeline_rule(setup, ranks))
-    throw std::invalid_argument(broken->key + ": " + broken->what);
+  const auto follows = [](const BrokenRules& broken) {
+    if (!broken.empty()) throw std::invalid_argument(broken.front().key + ": " + broken.front().what);
+  };
+  follows(broken_context_rules(setup));
+  follows(broken_pipeline_rules(setup, ranks));
   divides(model.heads, share, fmt::format("heads = {}", model.heads));
   divides(model.kv_heads, share, fmt::format("kv_heads = {}", model.kv_heads));
   divides(model.ffn, share, fmt::format("ffn = {}", model.ffn));
@@ -41,14 +42,11 @@ void check(const TrainingSetup& setup, int ranks) {
     divides(setup.tokens(), share, fmt::format("{} tokens of a micro-batch", setup.tokens()));
   divides(setup.tokens(), setup.product_parts(), fmt::format("{} tokens of a micro-batch", setup.tokens()));
   if (model.vocabulary == 0) throw std::invalid_argument("the model has no 'vocabulary'");
-  if (const auto broken = broken_expert_rule(setup, ranks))
-    throw std::invalid_argument(broken->key + ": " + broken->what);
+  follows(broken_expert_rules(setup, ranks));
   if (model.structure == Structure::encoder_decoder)
     throw std::invalid_argument("encoder-decoder models are not supported in training steps");
-  if (const auto broken = broken_head_rule(setup))
-    throw std::invalid_argument(broken->key + ": " + broken->what);
-  if (const auto broken = broken_offload_rule(setup))
-    throw std::invalid_argument(broken->key + ": " + broken->what);
+  follows(broken_head_rules(setup));
+  follows(broken_offload_rules(setup));
 }
 
 /// Writes a script for each stage of a pipeline, or one for all ranks.
