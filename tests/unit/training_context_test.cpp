@@ -218,7 +218,7 @@ TEST_CASE("context: a rank's products are one GPU's over c, attention's too, wha
         CHECK(share.attention == whole.attention / way.ranks);
         CHECK(share.others == whole.others / way.ranks);
       }
-      CHECK(step.facts.model_flops.value == near(alone.facts.model_flops.value / way.ranks, 1e-12));
+      CHECK(step.facts.model_flops().value == near(alone.facts.model_flops().value / way.ranks, 1e-12));
       CHECK(step.facts.tokens == one.tokens() * 8 / way.ranks);
     }
   }

@@ -349,8 +349,8 @@ class Study {
         .facts = facts,
         .is_shortened = sample.run.is_shortened,
         .times = sample.run.classes.front().times,
-        .mfu = facts.model_flops / facts.peak / sample.time(),
-        .hfu = facts.hardware_flops / facts.peak / sample.time(),
+        .mfu = facts.model_at_peak() / sample.time(),
+        .hfu = facts.hardware_at_peak() / sample.time(),
         .bubble = facts.pipeline ? std::optional(average_breakdown(sample.run.classes).bubble) : std::nullopt};
   }
 

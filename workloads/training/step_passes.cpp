@@ -171,7 +171,7 @@ StepStageFacts StepComposer::compose() {
   optimizer();
   program_.finish();
   const MemoryPeak peak = program_.memory().peak();
-  return {model_flops_, hardware_flops_, peak, std::move(program_.memory())};
+  return {std::move(flops_), peak, std::move(program_.memory())};
 }
 
 void StepComposer::begin(const std::string& what, HostPass pass) {

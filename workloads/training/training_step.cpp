@@ -136,8 +136,12 @@ class StagesWriter {
 
   /// Flops are of an average GPU, memory of the ranks that need most. \param scripts of as many ranks
   void add(StepFacts& facts, StepStageFacts stage, int scripts) const {
-    facts.model_flops += stage.model_flops / static_cast<double>(scripts);
-    facts.hardware_flops += stage.hardware_flops / static_cast<double>(scripts);
+    for (const auto& [dtype, flops] : stage.flops) {
+      auto typed = std::ranges::find(facts.flops, dtype, &TypedFlops::dtype);
+      if (typed == facts.flops.end()) typed = facts.flops.insert(typed, {.dtype = dtype});
+      typed->model += flops.model / static_cast<double>(scripts);
+      typed->hardware += flops.hardware / static_cast<double>(scripts);
+    }
     if (scripts > 1) {
       const std::size_t before =
           facts.reserved.size() / static_cast<std::size_t>(loads_ ? loads_->positions() : 1);
@@ -240,7 +244,9 @@ class TrainingFamily : public ProgramFamily {
   }
   /// \p step with what its facts say of the GPU.
   WrittenStep with_sizes(WrittenStep step, const ClusterSpec& cluster) const {
-    step.facts.peak = matrix_rate(cluster.gpu, setup_.dtype).peak;
+    step.facts.peak = product_rate(cluster.gpu, setup_.dtype).peak;
+    for (TypedFlops& typed : step.facts.flops)
+      typed.peak = product_rate(cluster.gpu, *typed.dtype).peak;
     step.facts.memory_size = cluster.gpu.hbm.size - setup_.framework.reserved;
     return step;
   }
