@@ -172,7 +172,7 @@ bool has_ring(const ContextSplit& context) {
 /// \returns how many of \p grids shared sequences.
 int check_folded_grids(RandomGrids random) {
   int shared = 0;
-  double sum = 0.0, worst = 0.0;
+  double sum = 0.0, worst = 0.0, widest = 0.0;
   for (int i = 0; i < grids(); ++i) {
     const DrawnGrid grid = random.next();
     const std::string text = grid.text();
@@ -190,6 +190,8 @@ int check_folded_grids(RandomGrids random) {
     const double difference = std::abs(mean.time / all.time - 1.0);
     worst = std::max(worst, difference);
     CHECK(difference <= spread);
+    check_interval(experiment, all, mean);
+    if (mean.estimate) widest = std::max(widest, (mean.estimate->high - mean.estimate->low) / mean.time);
     const Work explicit_work = work_of(all), folded_work = work_of(mean);
     CHECK(folded_work.operations == explicit_work.operations);
     // As check_activity has it: of the step's time, since a short collective shows the latency of one step.
@@ -198,7 +200,7 @@ int check_folded_grids(RandomGrids random) {
     CHECK(std::abs(folded_work.communication - explicit_work.communication) <= allowed);
   }
   MESSAGE("folded " << sum / grids() << " times in the mean; times differ by " << 100.0 * worst
-                    << " % at most");
+                    << " % at most, intervals are up to " << 100.0 * widest << " % wide");
   return shared;
 }
 
