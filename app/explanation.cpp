@@ -241,7 +241,7 @@ class Explainer {
       runs.runs.emplace(set, run_of(results_[task]));
     if (without_recomputation_) runs.without_recomputation = run_of(results_[*without_recomputation_]);
     runs.work = kernel_work(not_recomputed_ ? *not_recomputed_ : experiment_);
-    if (experiment_.step) runs.model_at_peak = experiment_.step->model_flops / experiment_.step->peak;
+    if (experiment_.step) runs.model_at_peak = experiment_.step->model_at_peak();
     return runs;
   }
 

@@ -30,14 +30,21 @@ struct InspectOptions {
   bool json = false;
 };
 
-const std::map<std::string, std::string> kTables{
-    {"activities", "activities"},     {"dependencies", "dependencies"},
-    {"collectives", "collectives"},   {"summary", "summary"},
-    {"streams", "streams"},           {"resources", "resources/list"},
-    {"steps", "resources/steps"},     {"step", "step"},
-    {"step_classes", "step_classes"}, {"memory", "memory"},
-    {"classes", "classes"},           {"ranks", "ranks"},
-    {"recorded", "recorded/work"},    {"recorded_ranks", "recorded/ranks"}};
+const std::map<std::string, std::string> kTables{{"activities", "activities"},
+                                                 {"dependencies", "dependencies"},
+                                                 {"collectives", "collectives"},
+                                                 {"summary", "summary"},
+                                                 {"streams", "streams"},
+                                                 {"resources", "resources/list"},
+                                                 {"steps", "resources/steps"},
+                                                 {"step", "step"},
+                                                 {"step_classes", "step_classes"},
+                                                 {"step_flops", "step_flops"},
+                                                 {"memory", "memory"},
+                                                 {"classes", "classes"},
+                                                 {"ranks", "ranks"},
+                                                 {"recorded", "recorded/work"},
+                                                 {"recorded_ranks", "recorded/ranks"}};
 
 std::vector<std::string> chosen_strategies(const ResultReader& file, const std::string& wanted) {
   auto all = file.strategies();
@@ -115,7 +122,7 @@ void add_inspect_verb(Command& app, VerbAction& action) {
   Option& table = verb.add_option("--table", options->table,
                                   "activities, dependencies, collectives, resources, steps, summary, streams,\n"
                                   "classes (of ranks) or ranks (the class of each);\n"
-                                  "for a training step also step, step_classes or memory");
+                                  "for a training step also step, step_classes, step_flops or memory");
   table.type_name("TABLE").one_key_of(kTables);
   Option& csv =
       verb.add_flag("--csv", options->csv, "Print the table as CSV, with a column 'strategy'").needs(table);

@@ -65,7 +65,7 @@ class Cluster {
     return interconnect_.add_edges(std::move(edges), bytes);
   }
   /// All edges of one call have been added.
-  void end_call() { interconnect_.end_call(); }
+  std::size_t end_call() { return interconnect_.end_call(); }
   /// With classes of ranks: all collectives are made, what they load is known. Does nothing otherwise.
   /// \throws UnlikeSchedules
   void fold_links() {

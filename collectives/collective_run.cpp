@@ -41,7 +41,15 @@ CollectiveRun::CollectiveRun(Cluster& cluster, CollectivePlan plan)
   for (std::size_t i = 0; i < simulated_.size(); ++i)
     index_of_rank_[static_cast<std::size_t>(simulated_[i] - first)] = i;
   plan_.grain = schedule_->grain;
+  if (cluster.setup().classes) folded_calls_.push_back(schedule_->folded_call);
   all_joined_.describe_by([this] { return fmt::format("{} to join {}", absent_ranks(), plan_.name); });
+}
+
+double CollectiveRun::inequity() const {
+  double greatest = schedule_->inequity;
+  for (const std::size_t call : folded_calls_)
+    greatest = std::max(greatest, cluster_.interconnect().inequity_of(call));
+  return greatest;
 }
 
 bool CollectiveRun::has_member(int rank) const { return index_of(rank) < simulated_.size(); }

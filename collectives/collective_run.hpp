@@ -38,6 +38,8 @@ class CollectiveRun {
     return plan_.buffered == nullptr ? last_joined_ : std::max(last_joined_, plan_.buffered->moves_from);
   }
   int width() const { return width_; }  ///< channels (cu) or engines (dma) of one rank
+  /// The greatest spread, over the mean, of loads that classes of ranks average in it; 0: none are averaged.
+  double inequity() const;
   /// What a user should know of how it ran; empty: nothing.
   virtual std::string note() const { return {}; }
   /// When \p rank's first bytes moved, where that may be before it joins.
@@ -96,6 +98,7 @@ class CollectiveRun {
   const TransferGraph& graph_;
   const std::vector<PlannedFlow>& planned_;
   int width_ = 0;
+  std::vector<std::size_t> folded_calls_;  ///< of FoldedLinks, with classes of ranks
 
  private:
   void add_link_path(std::vector<Demand>& demands, const Leg& leg, const Carriage& carriage,

@@ -165,7 +165,7 @@ CollectiveSchedule make_class_schedule(const CollectivePlan& plan, const Cluster
     schedule.flows = plan_flows(schedule.graph, schedule.grain, chunks, &folding);
     add_jobs(schedule, plan);
   }
-  links.end_call();
+  schedule.folded_call = links.end_call();
   schedule.shares = folding.take_shares();
   schedule.inequity = folding.inequity();
   return schedule;

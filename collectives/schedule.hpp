@@ -26,6 +26,7 @@ struct CollectiveSchedule {
   std::vector<int> stand_ins;    ///< with classes of ranks: those that are simulated for all members
   std::deque<LegShares> shares;  ///< to which flows refer, of classes of ranks
   double inequity = 0.0;         ///< see EdgeFolding
+  std::size_t folded_call = 0;   ///< of FoldedLinks, with classes of ranks
 };
 
 /// Of what a schedule is.

@@ -44,4 +44,12 @@ ConfigError::ConfigError(const Origin& at, std::string_view key, std::string_vie
                                shortened(message, kLongestMessage))) +
           std::string(list)) {}
 
+ConfigError::ConfigError(const std::vector<ConfigError>& errors)
+    : std::runtime_error([&] {
+        std::string lines;
+        for (const ConfigError& error : errors)
+          lines += fmt::format("{}{}", lines.empty() ? "" : "\n", error.what());
+        return lines;
+      }()) {}
+
 }  // namespace c3::configs

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace c3::inline configs {
 
@@ -25,6 +26,8 @@ class ConfigError : public std::runtime_error {
  public:
   /// \param list lines that follow the first, each after a line break.
   ConfigError(const Origin& at, std::string_view key, std::string_view message, std::string_view list = "");
+  /// All of \p errors (at least one), a line each.
+  explicit ConfigError(const std::vector<ConfigError>& errors);
 };
 
 }  // namespace c3::configs

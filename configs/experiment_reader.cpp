@@ -279,7 +279,8 @@ std::vector<NamedRange> ExperimentFile::ranges() const {
 std::vector<std::string> ExperimentFile::notes() const {
   const Experiment nominal = sketch();
   RunUse use = use_of(nominal);
-  if (resolved_.table()->find("training") != nullptr) use.step = use_of(training_of(nominal));
+  if (resolved_.table()->find("training") != nullptr)
+    use.step = use_of(training_of(nominal), nominal.cluster.ranks());
   std::vector<std::string> notes = unused_keys(overridden_keys(*merged_.table()), nominal.cluster, use);
   const Node* gpu = merged_.table()->find("gpu");
   const bool is_preset = gpu == nullptr || gpu->table() == nullptr || gpu->table()->find("name") == nullptr;

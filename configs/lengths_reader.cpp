@@ -93,6 +93,7 @@ std::int64_t counted(const SequenceLengths& job) {
 /// \param key of the sequence that a step takes
 SequenceLengths read_job(Section& section, std::int64_t sequence, std::string_view key) {
   SequenceLengths job{.lognormal = {}, .longest = sequence};
+  section.gather_conflicts();
   read_source(section, job);
   const bool says_sequences = section.has("sequences");
   if (says_sequences) job.sequences = section.integer("sequences", 1, kMostSequences);

@@ -29,6 +29,7 @@ WrittenMeasure read_measure(Section& root) {
   root.explain("measure", "how often the experiment is run, and how finely it is simulated");
   if (!is_there) return written;
   Section section = root.table("measure");
+  section.gather_conflicts();
   refuse_former_keys(section);
   read_fields(section, measure, kMeasureFields);
   written.has_seeds = section.has("seeds");

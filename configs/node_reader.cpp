@@ -83,6 +83,7 @@ void read_host(Section& section, NodeSpec& node) {
 
 NodeSpec read_node(Section& section) {
   NodeSpec node{.name = section.preset_name(), .link = {}};
+  section.gather_conflicts();
   read_fields(section, node, kNodeFields);
   node.link = read_link(section, "link_");
   const bool is_wired = node.topology == NodeTopology::wired;

@@ -136,6 +136,7 @@ void check_memory(Section& section, const EmbeddingTable& table) {
 WrittenTables read_table(Section& section, std::size_t number, NodeRanks grid) {
   WrittenTables written;
   EmbeddingTable& table = written.table;
+  section.gather_conflicts();
   table.name = section.has("name") ? section.text("name") : fmt::format("table{}", number);
   if (section.has("count")) written.count = section.integer("count", 1, kMostAlike);
   table.rows = section.integer("rows", 1, kMostRows);
@@ -159,10 +160,11 @@ WrittenTables read_table(Section& section, std::size_t number, NodeRanks grid) {
   if (section.has("sharding")) table.sharding = section.choice<TableSharding>("sharding");
   table.ranks = optional_ranks(section, "ranks");
   section.explain(kTableKeys);
+  if (!section.is_rehearsal()) {
+    check_ranks(section, table, grid);
+    check_memory(section, table);
+  }
   section.finish();
-  if (section.is_rehearsal()) return written;
-  check_ranks(section, table, grid);
-  check_memory(section, table);
   return written;
 }
 

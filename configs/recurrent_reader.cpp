@@ -96,6 +96,7 @@ void check_front(const Section& section, const RecurrentNetwork& network) {
 
 RecurrentJob read_recurrent(Section& root) {
   Section section = root.table("recurrent");
+  section.gather_conflicts();
   root.explain("recurrent", "a training step of a recurrent network; in place of [[stream]]");
   RecurrentJob job;
   RecurrentNetwork& network = job.network;

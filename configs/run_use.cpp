@@ -59,10 +59,14 @@ RunUse use_of(const Experiment& experiment) {
   return use;
 }
 
-StepUse use_of(const TrainingSetup& setup) {
+StepUse use_of(const TrainingSetup& setup, int ranks) {
+  const int replicas = ranks / (setup.tensor_parallel * setup.pipeline.stages);
   return {.sharding = setup.sharding,
           .tensor_parallel = setup.tensor_parallel,
-          .has_experts = setup.model.experts.has_value()};
+          .has_experts = setup.model.experts.has_value(),
+          .bucket = setup.framework.bucket,
+          .first_bucket = setup.framework.first_bucket,
+          .bucket_of_ranks = setup.framework.per_rank_bucket * replicas};
 }
 
 }  // namespace c3::configs

@@ -15,6 +15,8 @@ struct StepUse {
   Sharding sharding = Sharding::none;
   int tensor_parallel = 1;
   bool has_experts = false;
+  Bytes bucket, first_bucket;  ///< as the framework has them
+  Bytes bucket_of_ranks;       ///< least size of either, by the number of data-parallel ranks
 };
 
 struct RunUse {
@@ -43,6 +45,6 @@ struct RunUse {
 
 /// But `step`.
 RunUse use_of(const Experiment& experiment);
-StepUse use_of(const TrainingSetup& setup);
+StepUse use_of(const TrainingSetup& setup, int ranks);
 
 }  // namespace c3::configs

@@ -72,13 +72,30 @@ std::string Section::dotted(std::string_view key) const {
   return name_.empty() ? std::string(key) : fmt::format("{}.{}", name_, key);
 }
 
-void Section::fail(std::string_view key, std::string_view message) const {
+ConfigError Section::error(std::string_view key, std::string_view message) const {
   const Node* at = find(key);
-  throw ConfigError(at == nullptr ? node_->origin : at->origin, dotted(key), message);
+  return {at == nullptr ? node_->origin : at->origin, dotted(key), message};
+}
+
+void Section::fail(std::string_view key, std::string_view message) const {
+  if (!conflicts_ || conflicts_->empty()) throw error(key, message);
+  conflicts_->push_back(error(key, message));
+  throw ConfigError(*conflicts_);
 }
 
 void Section::refuse(std::string_view key, std::string_view message) const {
-  if (!is_rehearsal()) fail(key, message);
+  if (is_rehearsal()) return;
+  if (!conflicts_) throw error(key, message);
+  conflicts_->push_back(error(key, message));
+}
+
+void Section::gather_conflicts() {
+  conflicts_ = std::make_shared<std::vector<ConfigError>>();
+  gathers_ = true;
+}
+
+void Section::settle() const {
+  if (conflicts_ && !conflicts_->empty()) throw ConfigError(*conflicts_);
 }
 
 void Section::explain(const KeyText& text) {
@@ -110,8 +127,14 @@ const Node& Section::node(std::string_view key, const Rule& rule) {
   return *find(key);
 }
 
+Section Section::nested(const Node& node, std::string_view key, const Sampling& sampling) const {
+  Section section(node, dotted(key), sampling, provenance_);
+  section.conflicts_ = conflicts_;
+  return section;
+}
+
 Section Section::table(std::string_view key, const Sampling& sampling) {
-  if (!draft_) return {node(key, {TableRule{}}), dotted(key), sampling, provenance_};
+  if (!draft_) return nested(node(key, {TableRule{}}), key, sampling);
   ask(key);
   Rule& rule = draft_->declare(key, dotted(key), {TableRule{}});
   return {std::make_shared<Draft>(draft_->rehearsal(), std::get<TableRule>(rule.form)), dotted(key), sampling,
@@ -132,7 +155,7 @@ std::vector<Section> Section::tables(std::string_view key, std::size_t most) {
   if (list == nullptr || list->empty()) fail(key, fmt::format("needs at least one [[{}]]", dotted(key)));
   if (list->size() > most) fail(key, fmt::format("at most {} [[{}]]", most, dotted(key)));
   for (const Node& element : *list)
-    sections.emplace_back(element, dotted(key), sampling_, provenance_);
+    sections.push_back(nested(element, key, sampling_));
   return sections;
 }
 
@@ -392,14 +415,18 @@ std::size_t Section::chosen(std::string_view key, std::span<const std::string> k
 }
 
 void Section::finish() const {
+  std::vector<ConfigError> wrong;
   for (const Member& member : node_->table()->members()) {
     if (std::ranges::find(asked_, member.key) != asked_.end()) continue;
     const std::string nearest = nearest_name(member.key, asked_);
     const std::vector<std::string> known = each_once(asked_);
-    throw ConfigError(member.origin, dotted(member.key),
-                      nearest.empty() ? fmt::format("unknown key; known: {}", fmt::join(known, ", "))
-                                      : fmt::format("unknown key; did you mean '{}'?", nearest));
+    wrong.emplace_back(member.origin, dotted(member.key),
+                       nearest.empty() ? fmt::format("unknown key; known: {}", fmt::join(known, ", "))
+                                       : fmt::format("unknown key; did you mean '{}'?", nearest));
   }
+  if (conflicts_ && (gathers_ || !wrong.empty()))
+    wrong.insert(wrong.end(), conflicts_->begin(), conflicts_->end());
+  if (!wrong.empty()) throw ConfigError(wrong);
 }
 
 }  // namespace c3::configs

@@ -12,6 +12,7 @@
 
 #include "base/enum_names.hpp"
 #include "base/nearest_name.hpp"
+#include "configs/config_error.hpp"
 #include "configs/draft.hpp"
 #include "configs/rule.hpp"
 #include "configs/sampling.hpp"
@@ -58,7 +59,7 @@ class Section {
 
   /// The same with a rule that takes long to make: only a rehearsal needs it.
   template <class MakeRule>
-    requires std::is_invocable_r_v<Rule, MakeRule>
+  requires std::is_invocable_r_v<Rule, MakeRule>
   const Node& node(std::string_view key, const MakeRule& rule) {
     return node(key, is_rehearsal() ? rule() : Rule{});
   }
@@ -115,7 +116,15 @@ class Section {
     return names[chosen(key, known)].second;
   }
 
-  /// Refuses keys that nobody asked for, suggesting the nearest one that somebody did.
+  /// From now on refuse() goes on, also in tables that are read from this one, so that a user learns of all
+  /// conflicts at once; settle() and finish() end it. A reader that calls it must not rely on refuse() to stop.
+  void gather_conflicts();
+  /// This section's conflicts are \p other's.
+  void gather_conflicts_with(const Section& other) { conflicts_ = other.conflicts_; }
+  /// Throws the conflicts that were gathered, if there are any: what follows relies on there being none.
+  void settle() const;
+  /// Refuses keys that nobody asked for, suggesting the nearest one that somebody did, and settles what this
+  /// section began to gather.
   void finish() const;
 
   /// Says what keys mean, for those who describe the reader. Of keys that were not asked for nothing is said.
@@ -123,8 +132,10 @@ class Section {
   void explain(std::string_view key, std::string_view meaning) { explain(KeyText{key, meaning}); }
   void explain(std::span<const KeyText> texts);
 
+  ConfigError error(std::string_view key, std::string_view message) const;
   [[noreturn]] void fail(std::string_view key, std::string_view message) const;  ///< at the key's value
-  /// The same where keys contradict each other. Examples may, so a rehearsal goes on.
+  /// The same where keys contradict each other. Examples may, so a rehearsal goes on, as does a reader that
+  /// gathers conflicts.
   void refuse(std::string_view key, std::string_view message) const;
   /// Whether examples are read to describe the reader: only for what cannot be done with examples at all.
   bool is_rehearsal() const { return draft_ != nullptr; }
@@ -142,7 +153,11 @@ class Section {
   template <class Parse>
   Range range(std::string_view key, const Rule& rule, Parse parse);
 
-  std::shared_ptr<Draft> draft_;  ///< of a rehearsal; nullptr when a file is read
+  Section nested(const Node& node, std::string_view key, const Sampling& sampling) const;
+
+  std::shared_ptr<Draft> draft_;                         ///< of a rehearsal; nullptr when a file is read
+  std::shared_ptr<std::vector<ConfigError>> conflicts_;  ///< nullptr: the first one ends the reading
+  bool gathers_ = false;                                 ///< as the section that began it
   const Node* node_;
   std::string name_;
   Sampling sampling_;

@@ -44,10 +44,10 @@ void read_global_batch(Section& section, TrainingSetup& setup, int ranks) {
   const int data_parallel = ranks / (setup.tensor_parallel * setup.pipeline.stages * setup.context.ranks);
   const std::int64_t at_once = setup.micro_batch * data_parallel;
   if (global % at_once != 0)
-    section.fail("global_batch",
-                 fmt::format("{} is not a multiple of {}, micro_batch times {} data-parallel ranks", global,
-                             at_once, data_parallel));
-  setup.micro_batches = global / at_once;
+    section.refuse("global_batch",
+                   fmt::format("{} is not a multiple of {}, micro_batch times {} data-parallel ranks", global,
+                               at_once, data_parallel));
+  setup.micro_batches = std::max<std::int64_t>(1, global / at_once);
 }
 
 void check_tensor_overlap(Section& section, const TrainingSetup& setup) {
@@ -132,6 +132,11 @@ void check_graphs(Section& section, const TrainingSetup& setup) {
                                setup.framework.syncs_passes ? "syncs_passes" : "gathers_wait_on_host"));
 }
 
+void refuse_all(const Section& section, const BrokenRules& broken) {
+  for (const BrokenRule& rule : broken)
+    section.refuse(rule.key, rule.what);
+}
+
 /// Keys that there were before tensor_overlap.
 void refuse_former_keys(Section& section) {
   if (section.holds("async_chunks"))
@@ -189,6 +194,7 @@ void check_parallelism(Section& section, const TrainingSetup& setup, int ranks) 
   if (section.has("recompute_every") && setup.recompute == Recompute::none)
     section.refuse("recompute_every",
                    "requires recompute = \"selective\", \"attention\" or \"full\" (it is \"none\")");
+  if (ranks % (setup.tensor_parallel * stages * setup.context.ranks) != 0) section.settle();
 }
 
 /// What the model must be for a step of it.
@@ -197,25 +203,26 @@ void check_model(Section& section, const TrainingSetup& setup) {
   const int share = setup.tensor_parallel;
   const auto divides = [&](std::string_view what, std::int64_t count) {
     if (count % share == 0) return;
-    section.fail("tensor_parallel", fmt::format("{} does not divide {}, which is {}", share, what, count));
+    section.refuse("tensor_parallel", fmt::format("{} does not divide {}, which is {}", share, what, count));
   };
   divides("the model's heads", model.heads);
   divides("the model's kv_heads", model.kv_heads);
   divides("the model's ffn", model.ffn);
   if (setup.sequence_parallel) divides("the tokens of a micro-batch", setup.tokens());
   if (setup.tokens() % setup.product_parts() != 0)
-    section.fail(section.holds("tensor_chunks") ? "tensor_chunks" : "tensor_overlap",
-                 fmt::format("{} parts do not divide the tokens of a micro-batch, which are {}",
-                             setup.product_parts(), setup.tokens()));
+    section.refuse(section.holds("tensor_chunks") ? "tensor_chunks" : "tensor_overlap",
+                   fmt::format("{} parts do not divide the tokens of a micro-batch, which are {}",
+                               setup.product_parts(), setup.tokens()));
   if (model.positions > 0 && setup.sequence > model.positions)
-    section.fail("sequence", fmt::format("must not exceed the {} positions of the model (it is {})",
-                                         model.positions, setup.sequence));
+    section.refuse("sequence", fmt::format("must not exceed the {} positions of the model (it is {})",
+                                           model.positions, setup.sequence));
   if (setup.offload.layers > model.layers)
-    section.fail("offload_layers", fmt::format("must not exceed the model's {} layers (it is {})", model.layers,
-                                               setup.offload.layers));
+    section.refuse("offload_layers", fmt::format("must not exceed the model's {} layers (it is {})",
+                                                 model.layers, setup.offload.layers));
   if (setup.recompute_every > model.layers)
-    section.fail("recompute_every", fmt::format("must not exceed the model's {} layers (it is {})",
-                                                model.layers, setup.recompute_every));
+    section.refuse("recompute_every", fmt::format("must not exceed the model's {} layers (it is {})",
+                                                  model.layers, setup.recompute_every));
+  if (model.heads % share != 0 || model.kv_heads % share != 0) section.settle();
 }
 
 void check_dimensions(Section& model, const TrainingSetup& setup) {
@@ -320,6 +327,8 @@ TrainingSetup read_training(Section& root, const Sampling& sampling, const Clust
   Section framework = root.table("framework", sampling);
   Section host = root.table("host", sampling);
   Section model = root.table("model", sampling);
+  section.gather_conflicts();
+  model.gather_conflicts_with(section);
   TrainingSetup setup;
   if (framework.holds("host"))
     framework.fail("host", "cannot be overridden here: name the host in training.host (c3sim list hosts)");
@@ -354,15 +363,14 @@ TrainingSetup read_training(Section& root, const Sampling& sampling, const Clust
     section.refuse("optimizer_place",
                    "\"pim\" requires arithmetic units in memory (gpu.pim_units, which is 0)");
   read_global_batch(section, setup, ranks);
-  section.finish();
   check_dimensions(model, setup);
   check_model(section, setup);
-  if (const auto broken = broken_context_rule(setup)) section.refuse(broken->key, broken->what);
-  if (const auto broken = broken_pipeline_rule(setup, ranks)) section.refuse(broken->key, broken->what);
-  if (const auto broken = broken_expert_rule(setup, ranks)) section.refuse(broken->key, broken->what);
-  if (const auto broken = broken_head_rule(setup)) section.refuse(broken->key, broken->what);
-  if (root.is_rehearsal()) return setup;
-  if (const auto broken = broken_offload_rule(setup)) section.refuse(broken->key, broken->what);
+  for (const BrokenRules& broken : {broken_context_rules(setup), broken_pipeline_rules(setup, ranks),
+                                    broken_expert_rules(setup, ranks), broken_head_rules(setup)})
+    refuse_all(section, broken);
+  section.settle();
+  if (!root.is_rehearsal()) refuse_all(section, broken_offload_rules(setup));
+  section.finish();
   return setup;
 }
 

@@ -62,6 +62,8 @@ constexpr std::string_view kOneNode = "there is one node";
 constexpr std::string_view kClosedForm = "a kernel alone is timed by a closed form, without queues";
 constexpr std::string_view kNotFullySharded = "training.sharding is not \"fsdp\"";
 constexpr std::string_view kFullySharded = "training.sharding is \"fsdp\", which reduces each layer by itself";
+constexpr std::string_view kBucketOfRanks =
+    "framework.per_rank_bucket times the data-parallel ranks is more; 0 B leaves the size to this key";
 constexpr std::string_view kNoExperts = "the model has no experts";
 constexpr std::string_view kFromGraph = "collectives are launched from a graph, without the host";
 
@@ -176,6 +178,21 @@ const std::vector<Condition>& conditions() {
       {"framework.gathers_wait_on_host", is_not_fully_sharded, kNotFullySharded},
       {"framework.bucket", is_fully_sharded, kFullySharded},
       {"framework.first_bucket", is_fully_sharded, kFullySharded},
+      {"framework.per_rank_bucket", is_fully_sharded, kFullySharded},
+      {"framework.per_rank_bucket",
+       [](const Run& run) {
+         return run.use.step &&
+                run.use.step->bucket_of_ranks <= std::min(run.use.step->bucket, run.use.step->first_bucket);
+       },
+       "times the data-parallel ranks it is not more than framework.bucket"},
+      {"framework.bucket",
+       [](const Run& run) { return run.use.step && run.use.step->bucket < run.use.step->bucket_of_ranks; },
+       kBucketOfRanks},
+      {"framework.first_bucket",
+       [](const Run& run) {
+         return run.use.step && run.use.step->first_bucket < run.use.step->bucket_of_ranks;
+       },
+       kBucketOfRanks},
       {"framework.overlaps_gradients", is_fully_sharded, kFullySharded},
       {"framework.in_place_reduction", is_fully_sharded, kFullySharded},
       {"framework.overlaps_tensor",

@@ -92,7 +92,7 @@ EdgeSetId FoldedLinks::add(std::vector<Edge> edges, double bytes) {
   return id;
 }
 
-void FoldedLinks::end_call() {
+std::size_t FoldedLinks::end_call() {
   double most = 0.0;
   for (const std::uint32_t link : touched_)
     most = std::max(most, of_call_[link]);
@@ -103,6 +103,7 @@ void FoldedLinks::end_call() {
     call.loads.emplace_back(link, std::exchange(of_call_[link], 0.0));
   }
   touched_.clear();
+  return calls_.size() - 1;
 }
 
 std::uint64_t FoldedLinks::trace_of_call(const Link& link, double load, double most) const {
@@ -119,7 +120,11 @@ void FoldedLinks::close() {
     checkpoint();
     find_shares(set);
   }
-  find_inequity();
+  std::size_t begin = 0;
+  for (const Call& call : calls_) {
+    inequities_.push_back(inequity_of(call, std::span(sets_).subspan(begin, call.sets_end - begin)));
+    begin = call.sets_end;
+  }
   calls_ = {};
   traces_ = {};
   of_call_ = {};
@@ -158,36 +163,38 @@ void FoldedLinks::find_classes() {
   }
 }
 
-void FoldedLinks::find_inequity() {
+double FoldedLinks::inequity() const { return inequities_.empty() ? 0.0 : std::ranges::max(inequities_); }
+
+/// \param sets those that the call has
+double FoldedLinks::inequity_of(const Call& call, std::span<const Set> sets) const {
   struct Loads {
     double least = 0.0, most = 0.0, sum = 0.0, links = 0.0;
   };
-  std::size_t set = 0;
-  for (const Call& call : calls_) {
-    std::vector<Loads> of_class(first_of_.size());
-    double slowest = 0.0;
-    for (const auto& [link, load] : call.loads) {
-      Loads& its = of_class[class_of_[link]];
-      its.least = its.links == 0.0 ? load : std::min(its.least, load);
-      its.most = std::max(its.most, load);
-      its.sum += load;
-      ++its.links;
-      slowest = std::max(slowest, load / links_[link].capacity);
-    }
-    const auto may_limit = [&](std::size_t number) {
-      return of_class[number].most / link(number).capacity >= 0.5 * slowest;
-    };
-    for (std::size_t number = 0; number < of_class.size(); ++number) {
-      const Loads& its = of_class[number];
-      if (its.links == 0.0 || !may_limit(number)) continue;
-      const double least = its.links < members_[number] ? 0.0 : its.least;
-      inequity_ = std::max(inequity_, (its.most - least) * members_[number] / its.sum);
-    }
-    for (; set < call.sets_end; ++set) {
-      for (const auto& [number, spread] : sets_[set].spreads)
-        if (may_limit(number)) inequity_ = std::max(inequity_, spread);
-    }
+  std::vector<Loads> of_class(first_of_.size());
+  double slowest = 0.0;
+  for (const auto& [link, load] : call.loads) {
+    Loads& its = of_class[class_of_[link]];
+    its.least = its.links == 0.0 ? load : std::min(its.least, load);
+    its.most = std::max(its.most, load);
+    its.sum += load;
+    ++its.links;
+    slowest = std::max(slowest, load / links_[link].capacity);
   }
+  const auto may_limit = [&](std::size_t number) {
+    return of_class[number].most / link(number).capacity >= 0.5 * slowest;
+  };
+  double greatest = 0.0;
+  for (std::size_t number = 0; number < of_class.size(); ++number) {
+    const Loads& its = of_class[number];
+    if (its.links == 0.0 || !may_limit(number)) continue;
+    const double least = its.links < members_[number] ? 0.0 : its.least;
+    greatest = std::max(greatest, (its.most - least) * members_[number] / its.sum);
+  }
+  for (const Set& set : sets) {
+    for (const auto& [number, spread] : set.spreads)
+      if (may_limit(number)) greatest = std::max(greatest, spread);
+  }
+  return greatest;
 }
 
 void FoldedLinks::find_shares(Set& set) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -78,8 +79,8 @@ class FoldedLinks {
 
   /// Edges that progress together, each with \p bytes. \throws std::logic_error after close()
   EdgeSetId add(std::vector<Edge> edges, double bytes);
-  /// What was added since the last time is one call.
-  void end_call();
+  /// What was added since the last time is one call. \returns its number
+  std::size_t end_call();
   /// No more edges come: folds the links. Afterwards nothing is asked of UsesOf, and again it does nothing.
   void close();
   std::size_t sets() const { return sets_.size(); }
@@ -87,10 +88,11 @@ class FoldedLinks {
   std::size_t classes() const { return first_of_.size(); }
   /// The first link of a class, which stands for the others.
   const Link& link(std::size_t number) const { return links_[first_of_[number]]; }
-  /// The greatest spread, over their mean, of one call's loads on links of a class, or of what edges of a set
+  /// The greatest spread, over their mean, of a call's loads on links of a class, or of what edges of a set
   /// take of links between switches, where these may limit the call: take at least half as long as its slowest.
-  /// 0 where they are equal.
-  double inequity() const { return inequity_; }
+  /// 0 where they are equal. After close().
+  double inequity_of(std::size_t call) const { return inequities_[call]; }
+  double inequity() const;  ///< the greatest of all calls
   /// How many of the class's links each GPU has of which it is the first; 1 for what no GPU owns.
   double links_of_each_gpu(std::size_t number) const;
 
@@ -116,7 +118,7 @@ class FoldedLinks {
   };
   void find_classes();
   std::uint64_t trace_of_call(const Link& link, double load, double most) const;
-  void find_inequity();
+  double inequity_of(const Call& call, std::span<const Set> sets) const;
   void keep_representatives();
   void find_shares(Set& set);
   void trace_ends(EdgeSetId set, const Edge& edge);
@@ -130,7 +132,7 @@ class FoldedLinks {
   std::vector<double> of_call_;         ///< by link: load of the call that is added
   std::vector<std::uint32_t> touched_;  ///< by that call
   std::vector<Call> calls_;             ///< until close()
-  double inequity_ = 0.0;
+  std::vector<double> inequities_;      ///< by call
   std::vector<std::uint64_t> traces_of_ranks_;
   std::vector<Set> sets_;
   std::vector<std::uint32_t> class_of_;  ///< by link, until close()

@@ -76,12 +76,13 @@ class Interconnect {
     return folded_links_->add(std::move(edges), bytes.value);
   }
   /// All edges of one collective have been added.
-  void end_call() { folded_links_->end_call(); }
+  std::size_t end_call() { return folded_links_->end_call(); }
   /// No more edges come: adds one link of each class. Without classes, and again, nothing.
   void fold_links();
   /// With classes, for an interconnect whose Setup has them as folded_before.
   const std::shared_ptr<FoldedLinks>& folded_links() const { return folded_links_; }
-  double inequity() const { return folded_links_->inequity(); }  ///< see FoldedLinks, as the next
+  double inequity() const { return folded_links_->inequity(); }  ///< see FoldedLinks, as the next two
+  double inequity_of(std::size_t call) const { return folded_links_->inequity_of(call); }
   const std::vector<std::uint64_t>& traces_of_ranks() const { return folded_links_->traces_of_ranks(); }
   /// What \p wire_bytes on each edge of \p set take, each in \p messages between nodes. After
   /// fold_links().

@@ -1,6 +1,7 @@
 #include "results/step_cells.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -39,15 +40,31 @@ std::vector<std::string> step_row(const StrategyResult& strategy, const TimeUnit
           time_text(step.times.idle, unit)};
 }
 
+/// Against which peaks MFU and HFU count.
+std::string peaks_text(const StepFacts& facts) {
+  std::vector<std::string> peaks;
+  for (const TypedFlops& typed : facts.flops)
+    peaks.push_back(fmt::format("{:.1f} TFLOP/s{}", typed.peak / 1.0_TFLOPs,
+                                typed.dtype ? fmt::format(" ({})", name_of(*typed.dtype)) : ""));
+  if (peaks.size() < 2) return fmt::format("peak {}\n", fmt::join(peaks, ""));
+  return fmt::format(
+      "peaks {}, each for the products of its type;\n"
+      "over {:.1f} TFLOP/s alone, as frameworks print it, MFU would be {:.2f} times as much\n",
+      fmt::join(peaks, ", "), facts.peak / 1.0_TFLOPs,
+      facts.model_flops() / facts.peak / facts.model_at_peak());
+}
+
 std::string step_notes(const StepResult& step, const TimeUnit& unit) {
   return fmt::format(
       "times in {} of one GPU; communication: a collective is in flight; exposed: and no kernel runs;\n"
       "hidden: the rest, as a share; idle: neither\n"
       "model flops = 3 x (2 m n k of every product of the forward pass + attention's 4 pairs x head_dim x "
       "heads,\n"
-      "masked pairs not counted); MFU = model flops / (time x peak), peak {:.1f} TFLOP/s; HFU likewise of all\n"
-      "products that run, recomputed ones too, the backward pass of attention counted as 5 products\n",
-      unit.name, step.facts.peak / 1.0_TFLOPs);
+      "masked pairs not counted), 2 x where weights are frozen; MFU = model flops / (time x peak); HFU "
+      "likewise\n"
+      "of all products that run, recomputed ones too, the backward pass of attention counted as 5 products;\n"
+      "{}",
+      unit.name, peaks_text(step.facts));
 }
 
 /// In the order in which the strategies have them.

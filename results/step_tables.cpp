@@ -13,6 +13,7 @@ namespace {
 
 constexpr const char* kStep = "step";
 constexpr const char* kClasses = "step_classes";
+constexpr const char* kFlops = "step_flops";
 constexpr const char* kExposed = "step_exposed";
 constexpr const char* kMemory = "memory";
 
@@ -31,6 +32,40 @@ void write_classes(const H5Id& strategy, const std::vector<ClassTime>& classes, 
   name.flush();
   time.flush();
   count.flush();
+}
+
+void write_flops(const H5Id& strategy, const std::vector<TypedFlops>& flops, NameTable& names) {
+  const H5Id group = h5_create_group(strategy, kFlops);
+  Column<NameIndex> dtype(group, {"dtype", "1", "of the operands of matrix products and attention"});
+  Column<double> peak(group, {"peak", "flop/s", "of one GPU for such products"});
+  Column<double> model(group, {"model", "flop", "of one GPU, of model_flops those of this type"});
+  Column<double> hardware(group, {"hardware", "flop", "of one GPU, of hardware_flops those of this type"});
+  for (const TypedFlops& its : flops) {
+    dtype.push(names.index(its.dtype ? name_of(*its.dtype) : std::string_view()));
+    peak.push(its.peak.value);
+    model.push(its.model.value);
+    hardware.push(its.hardware.value);
+  }
+  dtype.flush();
+  peak.flush();
+  model.flush();
+  hardware.flush();
+}
+
+std::vector<TypedFlops> read_flops(const ResultReader& file, const std::string& strategy,
+                                   const ResultTable& step) {
+  if (!file.has_table(strategy, kFlops))  // of an older file
+    return {{.peak = FlopsPerSecond{step.values<double>("peak").at(0)},
+             .model = Flops{step.values<double>("model_flops").at(0)},
+             .hardware = Flops{step.values<double>("hardware_flops").at(0)}}};
+  const ResultTable table = file.table(strategy, kFlops);
+  std::vector<TypedFlops> flops;
+  for (std::size_t i = 0; i < table.rows(); ++i)
+    flops.push_back({.dtype = value_named<DType>(table.values<std::string>("dtype")[i]),
+                     .peak = FlopsPerSecond{table.values<double>("peak")[i]},
+                     .model = Flops{table.values<double>("model")[i]},
+                     .hardware = Flops{table.values<double>("hardware")[i]}});
+  return flops;
 }
 
 void write_exposed(const H5Id& strategy, const std::vector<ExposedTime>& exposed, NameTable& names) {
@@ -104,10 +139,9 @@ MemoryPeak read_peak(const ResultTable& step) {
   return peak;
 }
 
-StepFacts read_facts(const ResultTable& step) {
+StepFacts read_facts(const ResultReader& file, const std::string& strategy, const ResultTable& step) {
   return {.tokens = step.values<std::int64_t>("tokens").at(0),
-          .model_flops = Flops{step.values<double>("model_flops").at(0)},
-          .hardware_flops = Flops{step.values<double>("hardware_flops").at(0)},
+          .flops = read_flops(file, strategy, step),
           .peak = FlopsPerSecond{step.values<double>("peak").at(0)},
           .memory = read_peak(step),
           .memory_size = bytes_of(step, "memory_limit")};
@@ -147,6 +181,7 @@ void write_step(const H5Id& strategy, const StrategyResult& result, Seconds reco
       group, {"is_shortened", "1", "1: the timeline has fewer layers or micro-batches than the step"},
       step.is_shortened ? 1 : 0);
   write_classes(strategy, step.times.classes, names);
+  write_flops(strategy, step.facts.flops, names);
   write_exposed(strategy, step.times.exposed_by, names);
   write_tenants(strategy, step.facts.memory.tenants, names);
 }
@@ -154,7 +189,7 @@ void write_step(const H5Id& strategy, const StrategyResult& result, Seconds reco
 std::optional<StepResult> read_step(const ResultReader& file, const std::string& strategy) {
   if (!file.has_table(strategy, kStep)) return std::nullopt;
   const ResultTable table = file.table(strategy, kStep);
-  StepResult step{.facts = read_facts(table),
+  StepResult step{.facts = read_facts(file, strategy, table),
                   .is_shortened = table.values<std::int64_t>("is_shortened").at(0) != 0,
                   .times = read_times(file, strategy, table),
                   .mfu = table.values<double>("mfu").at(0),

@@ -85,6 +85,17 @@ Json throughput_json(const std::optional<Throughput>& throughput) {
           {"per_second_per_gpu", throughput->per_second_per_gpu()}};
 }
 
+/// Each type's products count at its own peak in mfu and hfu.
+Json typed_flops_json(const StepFacts& facts) {
+  Json types = Json::array();
+  for (const TypedFlops& typed : facts.flops)
+    types.push_back({{"dtype", typed.dtype ? Json(name_of(*typed.dtype)) : Json()},
+                     {"peak_flops_per_second", typed.peak.value},
+                     {"model_flops", typed.model.value},
+                     {"hardware_flops", typed.hardware.value}});
+  return types;
+}
+
 Json step_json(const StrategyResult& result) {
   const std::optional<StepResult>& step = result.step;
   if (!step) return nullptr;
@@ -107,8 +118,9 @@ Json step_json(const StrategyResult& result) {
           {"classes", std::move(classes)},
           {"pipeline", pipeline_json(*step)},
           {"memory", memory_json(step->facts)},
-          {"model_flops", step->facts.model_flops.value},
-          {"hardware_flops", step->facts.hardware_flops.value}};
+          {"model_flops", step->facts.model_flops().value},
+          {"hardware_flops", step->facts.hardware_flops().value},
+          {"flops_by_type", typed_flops_json(step->facts)}};
 }
 
 Json classes_json(const std::vector<SimulatedClass>& classes) {

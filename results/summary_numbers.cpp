@@ -131,12 +131,13 @@ std::vector<SummaryNumber> step_numbers(const StepResult& step) {
   const StepFacts& facts = step.facts;
   const StepBreakdown& times = step.times;
   Numbers numbers = {
-      ratio_of("mfu", "model_flops over time and peak", step.mfu),
-      ratio_of("hfu", "hardware_flops over time and peak", step.hfu),
-      {"model_flops", "flop", "of one GPU: three times the products and attention of the forward pass",
-       facts.model_flops.value},
+      ratio_of("mfu", "time of model_flops at the peaks of their types (step_flops), over time", step.mfu),
+      ratio_of("hfu", "time of hardware_flops at the peaks of their types, over time", step.hfu),
+      {"model_flops", "flop",
+       "of one GPU: three times the products and attention of the forward pass, twice those of frozen weights",
+       facts.model_flops().value},
       {"hardware_flops", "flop", "of one GPU: of all products and attention that it computes",
-       facts.hardware_flops.value},
+       facts.hardware_flops().value},
       {"peak", "flop/s", "of one GPU in the type in which layers compute", facts.peak.value},
       time_of("kernels", "in which a kernel ran on GPU 0", times.kernels),
       time_of("communication", "in which a collective was in flight on GPU 0", times.communication),

@@ -49,6 +49,10 @@ inline constexpr auto kFrameworkFields = std::to_array<Field<Framework>>({
                                        "whether FSDP's gathers and reductions run in the order of launch"),
     quantity<&Framework::bucket>("bucket", "bytes of gradients that are reduced together"),
     quantity<&Framework::first_bucket>("first_bucket", "bytes of the gradients that are reduced first"),
+    quantity<&Framework::per_rank_bucket>("per_rank_bucket",
+                                          "least size of any bucket for each data- and context-parallel rank")
+        .or_none()
+        .optional(),
     number<&Framework::prefetch>("prefetch", {0, 64}, "layers whose parameters are gathered ahead"),
     flag<&Framework::flat_parameters>("flat_parameters",
                                       "FSDP 1: parameters are used where they are gathered, not copied out")

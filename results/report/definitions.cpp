@@ -61,9 +61,10 @@ constexpr std::array kDefinitions{
     Definition{"training step",
                "The time of a step of many layers or micro-batches is that of fewer, once each more adds the "
                "same; its timeline shows those."},
-    Definition{"MFU, HFU",
-               "Flops of the model, or of all products that run, over time and peak of the type in which "
-               "layers compute."},
+    Definition{
+        "MFU, HFU",
+        "The time that the flops of the model, or of all products that run, take with each product at the "
+        "peak of the type of its operands, over the time of the step."},
     Definition{"released, not yet running",
                "An operation may start, but its first work group, channel or copy has not."},
     Definition{"HBM, links out, copy engines (head)",

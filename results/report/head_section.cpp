@@ -9,16 +9,19 @@
 namespace c3::inline results {
 namespace {
 
-/// Where all ranks do the same, one is simulated and stands for all; that may differ from strategy to strategy.
+/// One rank is simulated for all that do the same; how many there are may differ from strategy to strategy.
 std::string ranks_text(const ReportRun& run) {
-  std::string gpus = fmt::format("{} × {}", run.ranks, run.gpu);
-  const auto folded = std::ranges::count_if(run.timelines, [&](const StrategyTimeline& timeline) {
-    return timeline.gpus.size() < static_cast<std::size_t>(run.ranks);
-  });
-  if (folded == 0) return gpus;
-  const bool is_all = static_cast<std::size_t>(folded) == run.timelines.size();
-  return gpus + (is_all ? "; all do the same, 1 simulated"
-                        : fmt::format("; all do the same in {} strategies, 1 simulated", folded));
+  const std::string gpus = fmt::format("{} × {}", run.ranks, run.gpu);
+  if (run.timelines.empty()) return gpus;
+  const auto [least, most] = std::ranges::minmax_element(
+      run.timelines, {}, [](const StrategyTimeline& timeline) { return timeline.gpus.size(); });
+  const std::size_t few = least->gpus.size(), many = most->gpus.size();
+  const auto ranks = static_cast<std::size_t>(run.ranks);
+  if (few == ranks) return gpus;
+  if (many == 1) return gpus + "; all do the same, 1 simulated";
+  if (few == many)
+    return fmt::format("{}; {} classes of ranks that do the same, 1 of each simulated", gpus, few);
+  return fmt::format("{}; of ranks that do the same 1 simulated, {} to {} by strategy", gpus, few, many);
 }
 
 std::string facts_list(const ReportRun& run) {

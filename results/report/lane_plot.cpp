@@ -1,6 +1,8 @@
 #include "results/report/lane_plot.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -12,9 +14,13 @@ namespace {
 
 constexpr double kThinnest = 0.5;  ///< units: a slice that short is still seen
 
-std::string css_class(const Slice& slice) {
-  if (slice.kind == "kernel") return "compute";
-  return slice.kind == "wait" ? "wait" : "comm";
+SliceColour colour_of(const Slice& slice) {
+  if (slice.kind == "kernel") return SliceColour::compute;
+  return slice.kind == "wait" ? SliceColour::wait : SliceColour::comm;
+}
+
+std::int64_t& lasts(DrawnSlice& drawn, const Slice& slice) {
+  return drawn.lasts.at(static_cast<std::size_t>(colour_of(slice)));
 }
 
 std::string span_text(const TimeAxis& axis, std::int64_t start, std::int64_t end) {
@@ -34,6 +40,26 @@ std::string tooltip(const Slice& slice, const TimeAxis& axis) {
   return text;
 }
 
+std::string merged_shapes(const DrawnSlice& drawn, const TimeAxis& axis, double y, double width,
+                          double height) {
+  const auto all = std::accumulate(drawn.lasts.begin(), drawn.lasts.end(), std::int64_t{0});
+  const double start = axis.x(drawn.first->start);
+  auto title = fmt::format("{} slices, each too short to be drawn\nfirst: {}\n{}", drawn.count,
+                           drawn.first->name, span_text(axis, drawn.first->start, drawn.end));
+  std::string shapes;
+  for (const SliceColour colour : enum_values<SliceColour>()) {
+    const std::int64_t lasts = drawn.lasts.at(static_cast<std::size_t>(colour));
+    // Slices that take no time have the colour of the first.
+    const double share = all > 0 ? static_cast<double>(lasts) / static_cast<double>(all)
+                                 : static_cast<double>(colour == colour_of(*drawn.first));
+    if (share <= 0.0) continue;
+    shapes += rectangle(name_of(colour), start, y, width, share * height, "");
+    y += share * height;
+    if (all > 0) title += fmt::format("\n{}: {:.0f}%", name_of(colour), 100 * share);
+  }
+  return fmt::format("<g class=\"merged\"><title>{}</title>{}</g>", escaped(title), shapes);
+}
+
 }  // namespace
 
 std::vector<DrawnSlice> drawn_slices(const std::vector<Slice>& slices, const TimeAxis& axis) {
@@ -49,6 +75,7 @@ std::vector<DrawnSlice> drawn_slices(const std::vector<Slice>& slices, const Tim
     } else {
       drawn.push_back({.first = &slice, .count = 1, .end = slice.end});
     }
+    lasts(drawn.back(), slice) += slice.end - slice.start;
   }
   return drawn;
 }
@@ -67,18 +94,15 @@ std::string slice_edges(const std::vector<DrawnSlice>& drawn, const TimeAxis& ax
 std::string slice_shapes(const DrawnSlice& drawn, const TimeAxis& axis, double y, double height) {
   const auto& slice = *drawn.first;
   const double start = axis.x(slice.start), end = std::max(axis.x(drawn.end), start + kThinnest);
-  if (drawn.count > 1) {
-    const auto title = fmt::format("{} slices, each too short to be drawn\nfirst: {}\n{}", drawn.count,
-                                   slice.name, span_text(axis, slice.start, drawn.end));
-    return rectangle(css_class(slice) + " merged", start, y, end - start, height, title);
-  }
+  if (drawn.count > 1) return merged_shapes(drawn, axis, y, end - start, height);
   const auto title = tooltip(slice, axis);
+  const std::string_view colour = name_of(colour_of(slice));
   const double running = axis.x(slice.running);
   std::string shapes;
   if (running - start >= kThinnest)
-    shapes += rectangle(css_class(slice) + " waiting", start, y, running - start, height, title);
+    shapes += rectangle(std::string(colour) + " waiting", start, y, running - start, height, title);
   const double from = shapes.empty() ? start : running;
-  return shapes + rectangle(css_class(slice), from, y, std::max(end - from, kThinnest), height, title);
+  return shapes + rectangle(colour, from, y, std::max(end - from, kThinnest), height, title);
 }
 
 }  // namespace c3::results

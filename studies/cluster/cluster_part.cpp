@@ -135,10 +135,10 @@ SimulatedTime simulate(const ExperimentFile& file) {
       exposed.at(i) += own.at(i) * (its.multiplicity() / ranks);
   }
   const Seconds bubble = facts.pipeline ? average_breakdown(run.classes).bubble : Seconds{};
-  SimulatedTime found{.time = run.time,
-                      .values = {static_cast<double>(facts.tokens) / ranks / run.time.value,
-                                 facts.model_flops / facts.peak / run.time, facts.memory.bytes.value,
-                                 facts.memory.reserved.value, bubble.value}};
+  SimulatedTime found{
+      .time = run.time,
+      .values = {static_cast<double>(facts.tokens) / ranks / run.time.value, facts.model_at_peak() / run.time,
+                 facts.memory.bytes.value, facts.memory.reserved.value, bubble.value}};
   for (const Seconds time : exposed)
     found.values.push_back(time.value);
   return found;

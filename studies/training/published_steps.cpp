@@ -117,7 +117,7 @@ StudySection PublishedStepsPart::section(const PublishedFigures& published, cons
     }
     if (const auto then = first.find(kSet, std::string(variant.name)))
       speed.beside.emplace_back("first", tokens_per_second_per_gpu(variant.experiment, then->here));
-    speed.beside.emplace_back("MFU [%]", kPercent * (facts.model_flops / facts.peak / median.time));
+    speed.beside.emplace_back("MFU [%]", kPercent * (facts.model_at_peak() / median.time));
     speed.beside.emplace_back("exposed [%]", kPercent * (median.exposed / median.time));
     speed.beside.emplace_back("idle [%]", kPercent * (median.idle / median.time));
     section.lines.push_back(std::move(speed));

@@ -216,6 +216,18 @@ class BadTraining(ScratchTest):
                     self.assertIn(message, done.stderr)
                     self.assertEqual(list(self.folder.glob("*.h5")), [])
 
+    def test_all_conflicts_of_a_step_are_said_at_once(self):
+        text = training('expert_parallel = 8\nmicro_batch_overlap = true\nshared_expert_overlap = true\nrecompute = "full"\n'
+                        "sequence_parallel = true\ncontext_exchange = \"ulysses\"\nmicro_batches = 2").replace(
+                            '"llama-3-8b"', '"qwen3-30b-a3b"')
+        (self.folder / "step.toml").write_text(text)
+        done = c3sim("config", "check", "step.toml", folder=self.folder)
+        self.assertEqual((done.returncode, done.stdout), (3, ""), done.stderr)
+        keys = re.findall(r"(?m)step\.toml:\d+:\d+: training\.(\w+): ", done.stderr)
+        self.assertEqual(sorted(keys), ["context_exchange", "micro_batch_overlap", "micro_batch_overlap", "micro_batch_overlap",
+                                        "sequence_parallel", "shared_expert_overlap"], done.stderr)
+        self.assertEqual(done.stderr.count("\n"), len(keys))
+
     def test_keys_of_a_routing_or_an_estimate_that_a_sweep_or_exact_replaces_are_allowed(self):
         for name, text in {
                 "routing": training('routing = "balanced"\nrouting_concentration = 2.0\nrouting_seed = 2\nexpert_parallel = 8').replace(

@@ -454,8 +454,8 @@ class ReportPage(unittest.TestCase):
         page = self.report(crowded, output="crowded.html")
         self.assertLess(len(page.text), 3_000_000)
         [figure] = page.figures("dma").values()
-        merged = shapes(lane(figure, "stream", "fsdp"), "rect", "merged")
-        drawn = sum(int(rect.find("title").text.split()[0]) for rect in merged)
+        merged = shapes(lane(figure, "stream", "fsdp"), "g", "merged")
+        drawn = sum(int(group.find("title").text.split()[0]) for group in merged)
         self.assertEqual(drawn, count)
         self.assertIn(f"{count} slices shorter than 1/{WIDTH} of the axis", "".join(page.section("timeline").itertext()))
 

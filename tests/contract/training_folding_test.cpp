@@ -55,7 +55,8 @@ class RandomGrids {
   DrawnGrid next() {
     for (;;) {
       DrawnGrid grid = any();
-      if (!broken_pipeline_rule(grid.setup, grid.cluster.ranks())) return shares_context_ ? shared(grid) : grid;
+      if (broken_pipeline_rules(grid.setup, grid.cluster.ranks()).empty())
+        return shares_context_ ? shared(grid) : grid;
     }
   }
 
@@ -125,7 +126,7 @@ class RandomGrids {
     for (int ranks = is_hierarchical ? 4 : 2; ranks <= std::min(8, replicas); ranks *= 2) {
       if (context_() % 2 == 0 && context.ranks > 1) break;
       const int before = std::exchange(context.ranks, ranks);
-      if (broken_context_rule(setup)) context.ranks = before;
+      if (!broken_context_rules(setup).empty()) context.ranks = before;
     }
     if (context.ranks == 1) context = {};
     return grid;
@@ -171,7 +172,7 @@ bool has_ring(const ContextSplit& context) {
 /// \returns how many of \p grids shared sequences.
 int check_folded_grids(RandomGrids random) {
   int shared = 0;
-  double sum = 0.0, worst = 0.0;
+  double sum = 0.0, worst = 0.0, widest = 0.0;
   for (int i = 0; i < grids(); ++i) {
     const DrawnGrid grid = random.next();
     const std::string text = grid.text();
@@ -189,6 +190,8 @@ int check_folded_grids(RandomGrids random) {
     const double difference = std::abs(mean.time / all.time - 1.0);
     worst = std::max(worst, difference);
     CHECK(difference <= spread);
+    check_interval(experiment, all, mean);
+    if (mean.estimate) widest = std::max(widest, (mean.estimate->high - mean.estimate->low) / mean.time);
     const Work explicit_work = work_of(all), folded_work = work_of(mean);
     CHECK(folded_work.operations == explicit_work.operations);
     // As check_activity has it: of the step's time, since a short collective shows the latency of one step.
@@ -197,7 +200,7 @@ int check_folded_grids(RandomGrids random) {
     CHECK(std::abs(folded_work.communication - explicit_work.communication) <= allowed);
   }
   MESSAGE("folded " << sum / grids() << " times in the mean; times differ by " << 100.0 * worst
-                    << " % at most");
+                    << " % at most, intervals are up to " << 100.0 * widest << " % wide");
   return shared;
 }
 

@@ -53,9 +53,21 @@ inline void check_activity(const RunResult& explicit_run, const RunResult& folde
 
 /// By how much \p mean may differ: the spread of what it averages and, as flows of edges show the latency of
 /// one step more or less of it than those of classes do, that of each call.
-inline double tolerance(const Experiment& experiment, const RunResult& explicit_run, const RunResult& mean) {
+inline double tolerance(const Experiment& experiment, const RunResult& explicit_run, double spread) {
   const double step = experiment.cluster.library.simple.hop_latency / explicit_run.time;
-  return std::max(3e-3, mean.inequity) + step * static_cast<double>(experiment.program.calls.size());
+  return std::max(3e-3, spread) + step * static_cast<double>(experiment.program.calls.size());
+}
+inline double tolerance(const Experiment& experiment, const RunResult& explicit_run, const RunResult& mean) {
+  return tolerance(experiment, explicit_run, mean.inequity);
+}
+
+/// The interval that \p mean gives has the time of \p explicit_run inside.
+inline void check_interval(const Experiment& experiment, const RunResult& explicit_run, const RunResult& mean) {
+  REQUIRE(mean.estimate.has_value() == (mean.inequity > 0.0));
+  if (!mean.estimate) return;
+  const Seconds rounding = tolerance(experiment, explicit_run, 0.0) * explicit_run.time;
+  CHECK(mean.estimate->low <= explicit_run.time + rounding);
+  CHECK(mean.estimate->high >= explicit_run.time - rounding);
 }
 
 /// Exact folding changes nothing, folding by the mean no more than the spread of what it averages.
@@ -67,6 +79,7 @@ inline void check_folded(const Experiment& experiment, const RunResult& explicit
   check_activity(explicit_run, exact, 1e-9 * explicit_run.time + Seconds{2e-12});
   const double spread = tolerance(experiment, explicit_run, mean);
   CHECK(std::abs(mean.time / explicit_run.time - 1.0) <= spread);
+  check_interval(experiment, explicit_run, mean);
   check_activity(explicit_run, mean, spread * explicit_run.time);
   int ranks = 0;
   for (const SimulatedClass& its : mean.classes)

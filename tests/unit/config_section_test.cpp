@@ -37,6 +37,37 @@ TEST_CASE("an unknown key is refused at its own position with the nearest key th
         "g.toml:3:1: gpu.bandwidth: unknown key; known: name, cu_count");
 }
 
+TEST_CASE(
+    "a reader that gathers conflicts says all of them at once, those of inner tables and unknown keys too") {
+  const auto read = [](Section& section) {
+    section.gather_conflicts();
+    section.integer("a", 1, 8);
+    section.refuse("a", "requires b");
+    Section inner = section.table("inner");
+    inner.integer("c", 1, 8);
+    inner.refuse("c", "requires d");
+    inner.finish();
+  };
+  const std::string conflicts = "g.toml:1:5: gpu.a: requires b\ng.toml:3:5: gpu.inner.c: requires d";
+  CHECK(refusal("a = 1\n[inner]\nc = 2\n", read) == conflicts);
+  CHECK(refusal("a = 1\nyyyy = 3\nzzzz = 4\n[inner]\nc = 2\n", read) ==
+        "g.toml:2:1: gpu.yyyy: unknown key; known: a, inner\n"
+        "g.toml:3:1: gpu.zzzz: unknown key; known: a, inner\n"
+        "g.toml:1:5: gpu.a: requires b\ng.toml:5:5: gpu.inner.c: requires d");
+  // A value that cannot be read, and a reader that relies on what came before, end it.
+  CHECK(refusal("a = 1\nb = \"x\"\n", [](Section& section) {
+          section.gather_conflicts();
+          section.refuse("a", "requires b");
+          section.fail("b", "must be short");
+        }) == "g.toml:1:5: gpu.a: requires b\ng.toml:2:5: gpu.b: must be short");
+  CHECK(refusal("a = 1\n", [](Section& section) {
+          section.gather_conflicts();
+          section.refuse("a", "requires b");
+          section.settle();
+          section.fail("a", "is not reached");
+        }) == "g.toml:1:5: gpu.a: requires b");
+}
+
 TEST_CASE("a float is no integer, a fraction may be written as one, and a quantity is a string") {
   const auto integer = [](Section& section) { section.integer("x", 1, 8); };
   const auto fraction = [](Section& section) { section.fraction("x"); };

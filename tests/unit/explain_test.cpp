@@ -201,7 +201,7 @@ TEST_CASE("a shortened step is changed like the whole one, and its waterfall add
   CHECK(shortened.time.value == near(run_step(free.experiment, free.strategy, {}).time.value, 0.01));
   CHECK(shortened.time < run_step(step, in_order(), {}).time);
   WaterfallRuns runs = runs_of(step, causes);
-  runs.model_at_peak = step.step->model_flops / step.step->peak;
+  runs.model_at_peak = step.step->model_at_peak();
   const Waterfall fall = waterfall_of(runs);
   CHECK(sum_of(fall).value == near(fall.time.value, 1e-12));
   CHECK(*fall.reached() == near(*runs.model_at_peak / fall.time));

@@ -93,6 +93,28 @@ TEST_CASE("slices narrower than a pixel are joined while they are less than a pi
   CHECK(drawn.back().count == 1);
 }
 
+TEST_CASE("joined slices keep the colours of what they hold, by their shares of the time") {
+  const TimeAxis axis{.end = 1000 * kPlotWidth, .unit = unit_for(1.0_us)};  // a unit is 1000 ps
+  const auto slice = [](const char* kind, std::int64_t start, std::int64_t end) {
+    Slice result;
+    result.kind = kind;
+    result.start = result.running = start;
+    result.end = end;
+    return result;
+  };
+  // A wait of 100 ps, a kernel of 600 ps and a collective of 300 ps, on 40 pixels.
+  const std::vector<Slice> slices{slice("wait", 0, 100), slice("kernel", 100, 700),
+                                  slice("all_gather", 700, 1000)};
+  const auto drawn = drawn_slices(slices, axis);
+  REQUIRE(drawn.size() == 1);
+  const std::string shapes = slice_shapes(drawn.front(), axis, 1, 40);
+  CHECK(shapes.find(R"(<rect class="compute" x="0" y="1" width="1" height="24"/>)") != std::string::npos);
+  CHECK(shapes.find(R"(<rect class="comm" x="0" y="25" width="1" height="12"/>)") != std::string::npos);
+  CHECK(shapes.find(R"(<rect class="wait" x="0" y="37" width="1" height="4"/>)") != std::string::npos);
+  CHECK(shapes.find("3 slices") != std::string::npos);
+  CHECK(shapes.find("compute: 60%") != std::string::npos);
+}
+
 TEST_CASE("ticks begin at 0, are at most eleven, and stay on the axis") {
   for (const std::int64_t end : {1'234LL, 999'999LL, 5'690'159'383LL, 77'000'000'000'000LL}) {
     const TimeAxis axis{.end = end, .unit = unit_for(1.0_ms)};

@@ -36,8 +36,7 @@ std::string line_of(const std::string& text, const std::string& begin) {
 
 StepFacts facts() {
   return {.tokens = 131072,
-          .model_flops = Flops{4e14},
-          .hardware_flops = Flops{5e14},
+          .flops = {{DType::bf16, 989.4_TFLOPs, Flops{4e14}, Flops{5e14}}},
           .peak = 989.4_TFLOPs,
           .memory = {.bytes = 60.0_GB,
                      .held = 64.0_GB,
@@ -90,6 +89,24 @@ TEST_CASE("a step's table has rates of all GPUs and of one, and the share of com
   CHECK(lines(table.substr(table.find("\nstep") + 1)).at(2) ==
         "fsdp  1.000    131072    16384  40.4%  50.5%  0.400    0.100   75.0%  0.020");
   CHECK(table.find("peak 989.4 TFLOP/s") != std::string::npos);
+}
+
+TEST_CASE(
+    "products of several types count each at its own peak, and the note gives the factor to one peak alone") {
+  // 4e14 flop at 1e15 and 8e14 at 2e15 flop/s: 0.8 s at peak; all at 1e15 would be 1.2 s.
+  StepResult mixed = step();
+  mixed.facts.peak = 1000.0_TFLOPs;
+  mixed.facts.flops = {{DType::bf16, 1000.0_TFLOPs, Flops{4e14}, Flops{4e14}},
+                       {DType::fp8, 2000.0_TFLOPs, Flops{8e14}, Flops{1e15}}};
+  CHECK(mixed.facts.model_flops() == Flops{1.2e15});
+  CHECK(mixed.facts.model_at_peak().value == test::near(0.8));
+  CHECK(mixed.facts.hardware_at_peak().value == test::near(0.9));
+  const std::string notes = step_cells(study({strategy("fsdp", mixed)})).notes;
+  CHECK(notes.find("peaks 1000.0 TFLOP/s (bf16), 2000.0 TFLOP/s (fp8), each for the products of its type") !=
+        std::string::npos);
+  CHECK(notes.find("over 1000.0 TFLOP/s alone, as frameworks print it, MFU would be 1.50 times as much") !=
+        std::string::npos);
+  CHECK(notes.find("2 x where weights are frozen") != std::string::npos);
 }
 
 TEST_CASE("without communication nothing is hidden, and the cell says so") {
@@ -229,6 +246,9 @@ TEST_CASE("the JSON of a step has its rates, times, classes and memory") {
   CHECK(json["idle_us"].number() == near(20e3, 1e-12));
   CHECK(json["model_flops"] == 4e14);
   CHECK(json["hardware_flops"] == 5e14);
+  REQUIRE(json["flops_by_type"].size() == 1);
+  CHECK(json["flops_by_type"].elements()[0]["dtype"] == "bf16");
+  CHECK(json["flops_by_type"].elements()[0]["peak_flops_per_second"].number() == near(989.4e12, 1e-12));
   CHECK(json["classes"].size() == 4);
   CHECK(json["classes"].elements()[1]["name"] == "norm");
   CHECK(json["classes"].elements()[1]["count"] == 6.5);

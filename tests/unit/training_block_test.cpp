@@ -212,23 +212,23 @@ TEST_CASE("a step's flops: model flops are three forward passes, hardware flops 
   const double backward = flops(layer_kernels(setup).backward);
   const double down = 2.0 * kTokens * 512 * 1536;
   const auto facts = [&] { return training_step(setup, 4).facts; };
-  CHECK(facts().model_flops.value == near(3 * (3 * layer + head)));
-  CHECK(facts().hardware_flops.value == near(3 * (layer + backward) + 3 * head));
+  CHECK(facts().model_flops().value == near(3 * (3 * layer + head)));
+  CHECK(facts().hardware_flops().value == near(3 * (layer + backward) + 3 * head));
   setup.recompute = Recompute::full;
-  CHECK(facts().model_flops.value == near(3 * (3 * layer + head)));
-  CHECK(facts().hardware_flops.value == near(3 * (2 * layer - down + backward) + 3 * head));
+  CHECK(facts().model_flops().value == near(3 * (3 * layer + head)));
+  CHECK(facts().hardware_flops().value == near(3 * (2 * layer - down + backward) + 3 * head));
   setup.micro_batches = 2;
   setup.recompute_every = 2;  // one of three layers
-  CHECK(facts().hardware_flops.value == near(2 * (3 * (layer + backward) + layer - down + 3 * head)));
+  CHECK(facts().hardware_flops().value == near(2 * (3 * (layer + backward) + layer - down + 3 * head)));
   CHECK(facts().tokens == 2 * 4 * kTokens);
 }
 
 TEST_CASE("PyTorch's selective recomputation runs every second product again, and not attention") {
   // Kept: q, v, gate and down; again: k, out and up.
   TrainingSetup setup = llama_setup(1);
-  const double none = training_step(setup, 4).facts.hardware_flops.value;
+  const double none = training_step(setup, 4).facts.hardware_flops().value;
   setup.recompute = Recompute::selective;
-  const double again = training_step(setup, 4).facts.hardware_flops.value - none;
+  const double again = training_step(setup, 4).facts.hardware_flops().value - none;
   CHECK(again == near(2.0 * kTokens * 512 * (256 + 512 + 1536)));
 }
 

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -84,6 +85,29 @@ TEST_CASE("DDP's buckets: 1 MiB first, then 25 MiB as gradients become ready, th
                                            "backward, embedding"});
   CHECK(operations_of(step, "all_gather").empty());
   CHECK(operations_of(step, "norm").empty());  // every rank has all gradients
+}
+
+TEST_CASE("a bucket is as large as it is for each data-parallel rank where that is more, of gathers too") {
+  // In fp32. 4 ranks: 4 MB are less than 6 MB; 8 ranks: 8 MB; context-parallel ranks count, tensor-parallel
+  // ones and stages do not (Megatron-Core: max(40 M, 1 M for each rank) numbers).
+  const auto sizes = [](int ranks, int tensor, int context) {
+    TrainingSetup setup = with(llama_setup(4), Sharding::optimizer);
+    setup.framework.bucket = setup.framework.first_bucket = Bytes{6e6};
+    setup.framework.per_rank_bucket = Bytes{1e6};
+    setup.tensor_parallel = tensor;
+    setup.context.ranks = context;
+    const WrittenStep step = training_step(setup, ranks);
+    const auto scattered = bytes(calls_of(step, "gradients", CollectiveKind::reduce_scatter)),
+               gathered = bytes(calls_of(step, "all_gather", CollectiveKind::all_gather));
+    CHECK(scattered.front() == gathered.front());
+    CHECK(gathered.size() == static_cast<std::size_t>(std::ceil(4.0 * kLlama / tensor / gathered.front())));
+    return scattered.front();
+  };
+  CHECK(sizes(4, 1, 1) == 6e6);
+  CHECK(sizes(8, 1, 1) == 8e6);
+  CHECK(sizes(8, 1, 2) == 8e6);
+  CHECK(sizes(8, 2, 1) == 6e6);
+  CHECK(sizes(16, 2, 2) == 8e6);
 }
 
 TEST_CASE("ZeRO scatters the same buckets, and gathers parameters as they are kept") {

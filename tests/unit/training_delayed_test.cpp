@@ -71,8 +71,8 @@ TEST_CASE("delayed gradients of weights are the same work") {
   const WrittenStep delayed = training_step(delayed_setup(), kDelayRanks);
   const WrittenStep usual = training_step(delayed_setup(false), kDelayRanks);
   CHECK(counted_work(delayed) == counted_work(usual));
-  CHECK(delayed.facts.hardware_flops == usual.facts.hardware_flops);
-  CHECK(delayed.facts.model_flops == usual.facts.model_flops);
+  CHECK(delayed.facts.hardware_flops() == usual.facts.hardware_flops());
+  CHECK(delayed.facts.model_flops() == usual.facts.model_flops());
 }
 
 TEST_CASE("delayed gradients of experts' weights run beside gradients of tokens on their way back") {

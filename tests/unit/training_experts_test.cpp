@@ -56,6 +56,21 @@ std::string refusal(const TrainingSetup& setup, int ranks = kMoeStepRanks) {
 
 }  // namespace
 
+TEST_CASE("experts have fewer replicas than all else, and buckets of the same size") {
+  // 16 ranks in fp16, 4 replicas of each expert: 16 x 8 kB make a bucket, not 4 x 8 kB.
+  TrainingSetup setup = setup_with();
+  setup.framework.overlaps_gradients = true;
+  setup.framework.bucket = setup.framework.first_bucket = Bytes{1e3};
+  setup.framework.per_rank_bucket = Bytes{8e3};
+  const WrittenStep step = training_step(setup, kMoeStepRanks);
+  for (const char* const stream : {"gradients", "expert_gradients"}) {
+    CAPTURE(stream);
+    const auto calls = calls_of(step, stream, CollectiveKind::all_reduce);
+    REQUIRE(calls.size() > 2);
+    CHECK(calls.front().bytes == Bytes{128e3});
+  }
+}
+
 TEST_CASE(
     "dispatch and combine move a copy of each token for each of its experts, or all tokens, or each once") {
   const double token = 2.0 * kMoeStepHidden;  // bytes

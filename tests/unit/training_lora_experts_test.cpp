@@ -80,7 +80,7 @@ TEST_CASE(
     CHECK(products_of(step, "forward").others == forward.others + small);
     // Backward each product has one of two gradients, an adapter's both.
     CHECK(products_of(step, "backward").others == forward.others + 2.0 * small);
-    CHECK(step.facts.model_flops.value ==
+    CHECK(step.facts.model_flops().value ==
           near(2.0 * forward.others + 3.0 * forward.attention + 3.0 * small, 1e-12));
     // Tokens travel as before: gradients of adapters beside attention come through experts.
     CHECK(calls_of(step, "dispatch", CollectiveKind::all_to_all) ==

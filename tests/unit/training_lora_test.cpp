@@ -76,7 +76,7 @@ TEST_CASE("LoRA: gradients of frozen weights fall away, and small products come 
     for (const char* const pass : {"forward", "backward"})
       CHECK(products_of(step, pass).attention == products_of(full, pass).attention);
     const double model = 2.0 * forward.others + 3.0 * forward.attention + 3.0 * small;
-    CHECK(step.facts.model_flops.value == near(model, 1e-12));
+    CHECK(step.facts.model_flops().value == near(model, 1e-12));
   }
 }
 

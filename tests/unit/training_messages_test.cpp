@@ -209,7 +209,7 @@ TEST_CASE(
       return sum;
     };
     CHECK(reduced(step) == reduced(plain));
-    CHECK(step.facts.hardware_flops == plain.facts.hardware_flops);
+    CHECK(step.facts.hardware_flops() == plain.facts.hardware_flops());
   }
 }
 

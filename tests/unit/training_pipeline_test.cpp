@@ -110,7 +110,7 @@ TEST_CASE("no schedule waits for ever, however small the buffers, in one launch 
         for (const PipelineMessages messages : {PipelineMessages::batched, PipelineMessages::overlapped}) {
           TrainingSetup setup = pipelined(llama_setup(2 * stages), stages, micro_batches, kind);
           setup.pipeline.messages = messages;
-          if (broken_pipeline_rule(setup, stages)) continue;
+          if (!broken_pipeline_rules(setup, stages).empty()) continue;
           CAPTURE(name);
           CAPTURE(stages);
           CAPTURE(micro_batches);

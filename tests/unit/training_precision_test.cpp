@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
@@ -200,7 +201,15 @@ TEST_CASE("all three products of a layer's weights are of the recipe's type, and
     const StepBlock wide_gradients = layer_kernels(setup);
     CHECK(flops(wide_gradients.backward, dtype) == layer);
     CHECK(flops(wide_gradients.backward, DType::bf16) == layer);
-    CHECK(training_step(setup, 1).facts.model_flops == training_step(wide, 1).facts.model_flops);
+    const StepFacts facts = training_step(setup, 1).facts;
+    CHECK(facts.model_flops() == training_step(wide, 1).facts.model_flops());
+    // Attention and the head stay in 16 bits, as do the gradients of weights here; flops tell types apart.
+    REQUIRE(facts.flops.size() == 2);
+    const auto narrow_flops = std::ranges::find(facts.flops, dtype, &TypedFlops::dtype);
+    REQUIRE(narrow_flops != facts.flops.end());
+    const double layers = static_cast<double>(setup.model.layers);
+    CHECK(narrow_flops->model.value == near(3 * layers * layer));
+    CHECK(narrow_flops->hardware.value == near(2 * layers * layer));
   }
 }
 

@@ -144,7 +144,7 @@ TEST_CASE("balanced routing written as a histogram is the balanced step: rows, b
   const CollectiveCall uneven = calls_of(written, "dispatch", CollectiveKind::all_to_all_v).front();
   for (const Bytes sent : uneven.sends)
     CHECK(sent.value == near(one.bytes.value / kRouted, 1e-12));
-  CHECK(written.facts.model_flops.value == near(balanced.facts.model_flops.value, 1e-12));
+  CHECK(written.facts.model_flops().value == near(balanced.facts.model_flops().value, 1e-12));
   CHECK(written.facts.memory.bytes.value == near(balanced.facts.memory.bytes.value, 1e-12));
   CHECK(time_of(histogram).value == near(time_of(even).value, 1e-9));
 }

@@ -52,7 +52,7 @@ TEST_CASE(
     setup.tensor_chunks = 4;
     const WrittenStep parts = training_step(setup, kRanks);
     CHECK(flops(parts) == near(flops(whole)));
-    CHECK(parts.facts.model_flops == whole.facts.model_flops);
+    CHECK(parts.facts.model_flops() == whole.facts.model_flops());
     for (const char* stream : {"tensor", "tensor_gather"}) {
       for (const CollectiveKind kind :
            {CollectiveKind::all_reduce, CollectiveKind::reduce_scatter, CollectiveKind::all_gather}) {

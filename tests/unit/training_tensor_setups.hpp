@@ -27,6 +27,6 @@ inline std::vector<Placed> in_range(std::vector<Placed> placed, const std::strin
   return placed;
 }
 
-inline double flops(const WrittenStep& step) { return step.facts.hardware_flops.value; }
+inline double flops(const WrittenStep& step) { return step.facts.hardware_flops().value; }
 
 }  // namespace c3::test

@@ -161,8 +161,8 @@ TEST_CASE("in turns the same work is done, with more memory, but not with a micr
     const WrittenStep turns = training_step(setup, kTurnRanks);
     const WrittenStep whole = training_step(one_after_another(setup), kTurnRanks);
     CHECK(work_of(turns) == work_of(whole));
-    CHECK(turns.facts.hardware_flops == whole.facts.hardware_flops);
-    CHECK(turns.facts.model_flops == whole.facts.model_flops);
+    CHECK(turns.facts.hardware_flops() == whole.facts.hardware_flops());
+    CHECK(turns.facts.model_flops() == whole.facts.model_flops());
     const Bytes more = turns.facts.memory.bytes - whole.facts.memory.bytes;
     TrainingSetup fewer = one_after_another(setup);
     fewer.micro_batch /= 2;
@@ -219,11 +219,11 @@ TEST_CASE("no stage waits for another for ever") {
         CAPTURE(name_of(messages));
         TrainingSetup setup = staged(stages, schedule, 2 * stages);
         setup.pipeline.messages = messages;
-        if (broken_pipeline_rule(setup, 4 * stages)) continue;
+        if (!broken_pipeline_rules(setup, 4 * stages).empty()) continue;
         const WrittenStep step = training_step(setup, 4 * stages);
         CHECK(waiting_cycle(step.program, Strategy{}, 4 * stages, nullptr).empty());
         const WrittenStep whole = training_step(one_after_another(setup), 4 * stages);
-        CHECK(step.facts.model_flops == whole.facts.model_flops);
+        CHECK(step.facts.model_flops() == whole.facts.model_flops());
         if (messages == PipelineMessages::overlapped)
           CHECK(waits_for_messages(step, 0) == waits_for_messages(whole, 0));
       }

@@ -31,6 +31,8 @@ class Extrapolation {
     // Whom ranks meet, which makes their classes, does not depend on how many layers there are.
     for (std::size_t i = 0; i < a.classes.size(); ++i)
       result.classes[i].times = beyond(a.classes[i].times, b.classes.at(i).times);
+    result.averaged = {std::max(a.averaged.longer, beyond(a.averaged.longer, b.averaged.longer)),
+                       std::max(a.averaged.shorter, beyond(a.averaged.shorter, b.averaged.shorter))};
     return result;
   }
 
@@ -142,8 +144,8 @@ class SteadyState {
     const double of_ranks = result.estimate ? result.estimate->simulated : 1.0;
     const Seconds largest = simulated(layers_.last(), micro_batches_.last()).time;
     const std::string averaged = result.estimate ? ", " + result.estimate->method : std::string();
-    result.estimate = Estimate{.low = result.time / (1.0 + result.inequity) - off,
-                               .high = result.time * (1.0 + result.inequity) + off,
+    result.estimate = Estimate{.low = result.time - result.averaged.shorter - off,
+                               .high = result.time + result.averaged.longer + off,
                                .method = "steady state" + averaged,
                                .simulated = of_ranks * (largest / result.time)};
   }

@@ -49,7 +49,7 @@ struct StepResult {
   bool is_shortened = false;  ///< its time follows from steps of fewer layers or micro-batches, of which the
                               ///< largest is the timeline's
   StepBreakdown times;        ///< of rank 0, of the median's run
-  double mfu = 0;             ///< model flops / (time x peak)
+  double mfu = 0;             ///< time of the model flops at peak, see StepFacts, over time
   double hfu = 0;             ///< the same of all flops, recomputed ones too
   std::optional<Seconds> bubble = std::nullopt;  ///< of a pipeline: StepBreakdown::bubble, averaged over GPUs
 

@@ -58,8 +58,15 @@ void HostCopies::add_edges(const Program& program) {
         edges.push_back({.kind = edge_of(key.second), .src = rank, .dst = rank});
     }
     sets_[key] = cluster_.add_edges(std::move(edges), sum);
-    cluster_.end_call();
+    calls_.push_back(cluster_.end_call());
   }
+}
+
+double HostCopies::inequity() const {
+  double greatest = 0.0;
+  for (const std::size_t call : calls_)
+    greatest = std::max(greatest, cluster_.interconnect().inequity_of(call));
+  return greatest;
 }
 
 void HostCopies::add_demands(std::vector<Demand>& demands, HostCopy copy, const Launch& launch) const {

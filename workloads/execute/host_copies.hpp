@@ -33,6 +33,8 @@ class HostCopies {
     ActivityId* activity = nullptr;  ///< receives it
   };
   Task run(HostCopy copy, Launch launch) const;
+  /// The greatest spread, over the mean, of loads that classes of ranks average; 0: none are averaged.
+  double inequity() const;
 
  private:
   void add_edges(const Program& program);
@@ -41,6 +43,7 @@ class HostCopies {
 
   Cluster& cluster_;
   std::map<std::pair<int, HostWay>, EdgeSetId> sets_;  ///< with classes, by class
+  std::vector<std::size_t> calls_;                     ///< of FoldedLinks, with classes
 };
 
 }  // namespace c3::workloads

@@ -265,8 +265,33 @@ class Run {
                                 .ranks = std::move(ranges[static_cast<std::size_t>(place)]),
                                 .times = step_breakdown(operations_of(place), result.time)});
     if (!setup.classes) return;
+    AveragedLoads most;
+    for (int place = 0; place < cluster_.simulated_ranks(); ++place) {
+      const AveragedLoads its = averaged_loads(place, result.time);
+      most = {std::max(most.longer, its.longer), std::max(most.shorter, its.shorter)};
+    }
     add_averaged_loads(result, std::max(cluster_.schedules().inequity(), cluster_.interconnect().inequity()),
-                       cluster_.ranks());
+                       most, cluster_.ranks());
+  }
+
+  /// How long copies of a rank take alone is not known: theirs may be all of \p time.
+  AveragedLoads averaged_loads(int place, Seconds time) {
+    AveragedLoads sum;
+    const auto add = [&](double spread, Seconds moves) {
+      sum.longer += spread * moves;
+      sum.shorter += spread / (1.0 + spread) * moves;
+    };
+    add(host_copies_.inequity(), time);
+    for (std::size_t stream = 0; stream < contexts_.size(); ++stream) {
+      const StreamProgram& its = program(place, stream);
+      for (std::size_t i = 0; i < its.operations().size(); ++i) {
+        const SideSpan& span = its.spans()[i];
+        if (!span.any) continue;
+        if (const CollectiveRun* const run = run_of(its, i, cluster_.simulated_rank(place)))
+          add(run->inequity(), span.end - std::clamp(run->last_joined(), span.release, span.end));
+      }
+    }
+    return sum;
   }
 
   std::string class_name(int rank) const {
@@ -301,14 +326,23 @@ class Run {
       const Operation& operation = its.operations()[i];
       const SideSpan& span = its.spans()[i];
       if (!span.any) continue;
-      if (const auto* exchange = std::get_if<Exchange>(&operation.work)) {
-        const CollectiveRun& first = *its.exchanges().at(i);
-        result.records.push_back(record_of(program_.name_of(operation), *exchange, first, rank, span));
-      }
-      const auto* join = std::get_if<JoinCall>(&operation.work);
-      if (join == nullptr || program_.calls[join->call].is_timed) continue;  // how it ran is not known
-      result.records.push_back(record_of(*calls_[join->call].of(rank), rank, span));
+      const CollectiveRun* const run = run_of(its, i, rank);
+      if (run == nullptr) continue;
+      const auto* exchange = std::get_if<Exchange>(&operation.work);
+      result.records.push_back(exchange == nullptr
+                                   ? record_of(*run, rank, span)
+                                   : record_of(program_.name_of(operation), *exchange, *run, rank, span));
     }
+  }
+
+  /// The collective that operation \p place of \p its is a part of, the first of several messages; nullptr:
+  /// none, or how it ran is not known.
+  const CollectiveRun* run_of(const StreamProgram& its, std::size_t place, int rank) {
+    const Operation& operation = its.operations()[place];
+    if (std::holds_alternative<Exchange>(operation.work)) return its.exchanges().at(place);
+    const auto* join = std::get_if<JoinCall>(&operation.work);
+    if (join == nullptr || program_.calls[join->call].is_timed) return nullptr;
+    return &*calls_[join->call].of(rank);
   }
 
   const Experiment& experiment_;

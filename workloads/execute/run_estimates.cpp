@@ -23,12 +23,13 @@ std::string classes_note(const RunResult& result, int ranks) {
 
 }  // namespace
 
-void add_averaged_loads(RunResult& result, double spread, int ranks) {
+void add_averaged_loads(RunResult& result, double spread, const AveragedLoads& averaged, int ranks) {
   constexpr double kRounding = 1e-9;
   if (spread > kRounding) {
     result.inequity = spread;
-    result.estimate = Estimate{.low = result.time / (1.0 + spread),
-                               .high = result.time * (1.0 + spread),
+    result.averaged = averaged;
+    result.estimate = Estimate{.low = result.time - averaged.shorter,
+                               .high = result.time + averaged.longer,
                                .method = "mean loads of classes of ranks",
                                .simulated = static_cast<double>(result.classes.size()) / ranks};
   }
@@ -41,9 +42,8 @@ void add_replays(RunResult& result, const KernelReplay::Summary& replays, double
   const double bound = error + replays.disturbed_time / whole;
   const double simulated = 1.0 - replays.replayed_time / replays.time;
   const std::optional<Estimate> of_loads = result.estimate;
-  const double spread = result.inequity;
-  result.estimate = Estimate{.low = result.time / ((1.0 + bound) * (1.0 + spread)),
-                             .high = result.time * (1.0 + spread) / (1.0 - bound),
+  result.estimate = Estimate{.low = (result.time - result.averaged.shorter) / (1.0 + bound),
+                             .high = (result.time + result.averaged.longer) / (1.0 - bound),
                              .method = "stem" + (of_loads ? ", " + of_loads->method : std::string()),
                              .simulated = simulated * (of_loads ? of_loads->simulated : 1.0)};
   if (!of_loads) result.estimate->bound = bound;

@@ -7,8 +7,8 @@
 namespace c3::inline workloads {
 
 /// Of \p result's classes, which stand for \p ranks ranks, loads were averaged that differ by up to \p spread
-/// of their mean.
-void add_averaged_loads(RunResult& result, double spread, int ranks);
+/// of their mean, for which the time may be off by \p averaged.
+void add_averaged_loads(RunResult& result, double spread, const AveragedLoads& averaged, int ranks);
 
 /// Kernels were replayed, on \p ranks simulated ranks, for an \p error of the time. The bound is that and the
 /// time of kernels whose company changed while they were replayed, as a share of the run. Nothing happens where

@@ -50,9 +50,16 @@ struct SimulatedClass {
   bool operator==(const SimulatedClass&) const = default;
 };
 
+/// How much longer or shorter a run would take if each collective whose loads were averaged took longer or
+/// shorter by their spread, and nothing hid that: of each the time in which it moves bytes.
+struct AveragedLoads {
+  Seconds longer = {}, shorter = {};
+
+  bool operator==(const AveragedLoads&) const = default;
+};
+
 /// How far a time may be off that was not simulated whole, or with averaged loads. Without `bound`, low and
-/// high promise nothing: they follow from the greatest spread of what was averaged, and from how much periods
-/// that were simulated differ.
+/// high promise nothing: they follow from AveragedLoads and from how much periods that were simulated differ.
 struct Estimate {
   Seconds low, high;
   std::string method;      ///< how it was found
@@ -86,8 +93,9 @@ struct RunResult {
   std::vector<CollectiveRecord> records;
   bool is_shortened = false;            ///< its times follow from steps of fewer layers or micro-batches
   std::vector<SimulatedClass> classes;  ///< of ranks, in the order of their representatives
-  double inequity = 0.0;    ///< greatest spread, over the mean, of loads that were averaged within a class
-  std::uint64_t flows = 0;  ///< completed
+  double inequity = 0.0;        ///< greatest spread, over the mean, of loads that were averaged within a class
+  AveragedLoads averaged = {};  ///< of the rank for which it is most
+  std::uint64_t flows = 0;      ///< completed
   std::optional<Estimate> estimate = std::nullopt;  ///< of `time`, where it is one
   std::vector<BoardPower> power = {};               ///< of simulated ranks; empty where it is not known
   std::vector<HostMark> marks = {};                 ///< of simulated ranks, by rank

@@ -92,6 +92,7 @@ struct Framework {
   bool overlaps_tensor = true;        ///< sums over tensor-parallel ranks run beside gradients of weights
   bool one_communicator = true;       ///< FSDP's gathers and reductions run in the order of launch
   Bytes bucket, first_bucket;         ///< of gradients that are reduced together
+  Bytes per_rank_bucket = {};         ///< of each data-parallel rank: as many make a bucket where they are more
   bool experts_apart = false;         ///< a product of several experts is a launch for each, on several streams
   bool syncs_routing = false;         ///< the host waits for the number of tokens of each expert
   int prefetch = 1;                   ///< layers whose parameters are gathered ahead

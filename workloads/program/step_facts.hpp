@@ -11,6 +11,7 @@
 
 #include "base/enum_names.hpp"
 #include "engine/units.hpp"
+#include "gpu/spec.hpp"
 
 namespace c3::inline workloads {
 
@@ -57,15 +58,33 @@ struct PipelineFacts {
   bool operator==(const PipelineFacts&) const = default;
 };
 
+/// What one GPU computes in matrix products and attention whose operands have one data type.
+struct TypedFlops {
+  std::optional<DType> dtype =
+      std::nullopt;          ///< absent: all types together, in files that did not tell them apart
+  FlopsPerSecond peak = {};  ///< of one GPU for such products
+  /// Three times those of the forward pass, twice where the weights are frozen, whose gradients nobody makes.
+  Flops model = {};
+  Flops hardware = {};  ///< of all that run
+
+  bool operator==(const TypedFlops&) const = default;
+};
+
 struct StepFacts {
-  std::int64_t tokens = 0;           ///< of all ranks
-  Flops model_flops;                 ///< of one GPU: three times the forward pass' products and attention
-  Flops hardware_flops;              ///< of one GPU: of all products and attention that it computes
-  FlopsPerSecond peak;               ///< of one GPU in the type in which layers compute
-  MemoryPeak memory;                 ///< of the ranks that need most
-  std::vector<Bytes> reserved = {};  ///< by script, where there are several
+  std::int64_t tokens = 0;             ///< of all ranks
+  std::vector<TypedFlops> flops = {};  ///< of an average GPU, by type
+  FlopsPerSecond peak;                 ///< of one GPU in the type in which layers compute
+  MemoryPeak memory;                   ///< of the ranks that need most
+  std::vector<Bytes> reserved = {};    ///< by script, where there are several
   std::optional<PipelineFacts> pipeline = std::nullopt;
   Bytes memory_size;  ///< that a framework has of a GPU's
+
+  Flops model_flops() const { return sum(&TypedFlops::model); }
+  Flops hardware_flops() const { return sum(&TypedFlops::hardware); }
+  /// How long they would take with every product at the peak of its own type. Over the time of a step they are
+  /// MFU and HFU.
+  Seconds model_at_peak() const { return at_peak(&TypedFlops::model); }
+  Seconds hardware_at_peak() const { return at_peak(&TypedFlops::hardware); }
 
   /// An allocator that has no room gives back what it does not need, and asks again.
   bool fits() const { return memory.held <= memory_size; }
@@ -75,6 +94,20 @@ struct StepFacts {
            std::ranges::any_of(reserved, [this](Bytes of_script) { return of_script > memory_size; });
   }
   bool operator==(const StepFacts&) const = default;
+
+ private:
+  Flops sum(Flops TypedFlops::*of) const {
+    Flops all;
+    for (const TypedFlops& typed : flops)
+      all += typed.*of;
+    return all;
+  }
+  Seconds at_peak(Flops TypedFlops::*of) const {
+    Seconds all;
+    for (const TypedFlops& typed : flops)
+      all += typed.*of / typed.peak;
+    return all;
+  }
 };
 
 }  // namespace c3::workloads

@@ -55,22 +55,24 @@ Broken rule_of_heads(const TrainingSetup& setup) {
 
 }  // namespace
 
-std::optional<BrokenRule> broken_context_rule(const TrainingSetup& setup) {
-  if (auto broken = rule_of_exchange(setup.context)) return broken;
+BrokenRules broken_context_rules(const TrainingSetup& setup) {
+  BrokenRules broken;
+  add(broken, rule_of_exchange(setup.context));
   const int ranks = setup.context.ranks;
-  if (ranks == 1) return std::nullopt;
+  if (ranks == 1) return broken;
   if (setup.framework.attention == AttentionCode::products)
-    return BrokenRule{"context_parallel",
-                      "requires attention in one kernel; framework.attention is \"products\""};
+    broken.push_back(
+        {"context_parallel", "requires attention in one kernel; framework.attention is \"products\""});
   if (setup.model.latent)
-    return BrokenRule{"context_parallel", "is not supported with latent attention (model.latent)"};
+    broken.push_back({"context_parallel", "is not supported with latent attention (model.latent)"});
   const int pieces = 2 * ranks;
   if (setup.sequence % pieces != 0)
-    return BrokenRule{"context_parallel",
+    broken.push_back({"context_parallel",
                       fmt::format("cuts a sequence into {} pieces, two of each rank, and {} tokens do not "
                                   "divide among them",
-                                  pieces, setup.sequence)};
-  return rule_of_heads(setup);
+                                  pieces, setup.sequence)});
+  if (broken.empty()) add(broken, rule_of_heads(setup));
+  return broken;
 }
 
 RankGroups groups_of_heads(const ContextSplit& split, const RankGrid& grid) {

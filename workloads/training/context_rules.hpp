@@ -1,17 +1,15 @@
 #pragma once
 /// Which training steps context-parallel ranks can share, and which ranks exchange what.
 
-#include <optional>
-
-#include "workloads/training/pipeline_rules.hpp"
+#include "workloads/training/broken_rules.hpp"
 #include "workloads/training/rank_grid.hpp"
 #include "workloads/training/setup.hpp"
 
 namespace c3::inline workloads {
 
-/// The first rule of context parallelism that \p setup breaks; nullopt: it breaks none.
-/// \pre tensor_parallel divides the model's heads and kv_heads
-std::optional<BrokenRule> broken_context_rule(const TrainingSetup& setup);
+/// Rules of context parallelism that \p setup breaks. \pre tensor_parallel divides the model's heads and
+/// kv_heads
+BrokenRules broken_context_rules(const TrainingSetup& setup);
 
 /// Neighbours in a group exchange by all-to-alls: those that divide heads. \pre heads are divided
 RankGroups groups_of_heads(const ContextSplit& split, const RankGrid& grid);

@@ -35,6 +35,7 @@ struct DataParallelGroup {
   bool is_all = true;        ///< of the ranks that there are
   int stage = 0;             ///< of the pipeline, of which they are
   int replicas = 1;          ///< such groups, which sum their shards of gradients
+  int bucket_ranks = 1;      ///< data-parallel ranks of the model, by which buckets of experts are sized, too
   std::string streams = {};  ///< before the names of the streams of its collectives
 };
 

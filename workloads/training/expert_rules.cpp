@@ -47,79 +47,85 @@ Broken rule_of_tensor_parallel(const TrainingSetup& setup) {
 }
 
 /// Of experts that have other replicas than all else.
-Broken rule_of_sharding(const TrainingSetup& setup, int ranks) {
+BrokenRules rules_of_sharding(const TrainingSetup& setup, int ranks) {
+  BrokenRules broken;
   const bool is_full = setup.sharding == Sharding::parameters;
   if (is_full && setup.framework.flat_parameters)
-    return BrokenRule{"sharding",
+    broken.push_back({"sharding",
                       "fsdp with expert_parallel > 1 requires a framework without flat_parameters, which "
-                      "would gather experts with all else"};
+                      "would gather experts with all else"});
   if (is_full && setup.graphs == StepGraphs::layers)
-    return BrokenRule{"graphs",
+    broken.push_back({"graphs",
                       "cannot be \"layers\" with sharding = \"fsdp\" and expert_parallel > 1: experts are "
-                      "gathered within a layer"};
-  if (setup.sharding == Sharding::none || setup.shard_group == 0) return std::nullopt;
+                      "gathered within a layer"});
+  if (setup.sharding == Sharding::none || setup.shard_group == 0) return broken;
   const int replicas = ranks / (setup.tensor_parallel * setup.pipeline.stages * setup.shard_group);
   const int alike = ExpertGrid(setup, ranks).data();
   const int least = is_full ? 1 : 2;
   if (replicas > 1 && (alike % replicas != 0 || alike / replicas < least))
-    return BrokenRule{
-        "shard_group",
-        fmt::format("makes {} replicas, so that the {} ranks that have the same experts must be a multiple of "
-                    "{}{}",
-                    replicas, alike, replicas, is_full ? "" : ", and at least twice as many")};
-  return std::nullopt;
+    broken.push_back(
+        {"shard_group",
+         fmt::format("makes {} replicas, so that the {} ranks that have the same experts must be a multiple of "
+                     "{}{}",
+                     replicas, alike, replicas, is_full ? "" : ", and at least twice as many")});
+  return broken;
 }
 
 /// As Megatron-Core's overlap_moe_expert_parallel_comm.
-Broken rule_of_turns(const TrainingSetup& setup) {
-  const auto refuse = [](std::string what) { return BrokenRule{"micro_batch_overlap", std::move(what)}; };
+BrokenRules rules_of_turns(const TrainingSetup& setup) {
+  BrokenRules broken;
+  const auto refuse = [&](std::string what) { broken.push_back({"micro_batch_overlap", std::move(what)}); };
   const PipelineSetup& pipeline = setup.pipeline;
-  if (setup.experts.ranks == 1) return refuse("requires expert_parallel > 1 (it is 1)");
-  if (setup.micro_batches == 1) return refuse("requires more than one micro-batch in a step");
+  if (setup.experts.ranks == 1) refuse("requires expert_parallel > 1 (it is 1)");
+  if (setup.micro_batches == 1) refuse("requires more than one micro-batch in a step");
   const bool takes_turns =
       pipeline.schedule == ScheduleKind::interleaved || pipeline.schedule == ScheduleKind::dualpipe;
   if (pipeline.stages > 1 && !takes_turns)
-    return refuse(
+    refuse(
         fmt::format("requires schedule = \"interleaved\" or \"dualpipe\" (it is \"{}\"), or pipeline = 1: "
                     "else stages would wait for each other",
                     name_of(pipeline.schedule)));
   if (setup.recompute == Recompute::full)
-    return refuse("cannot be combined with recompute = \"full\", which sends tokens again");
+    refuse("cannot be combined with recompute = \"full\", which sends tokens again");
   if (setup.sharding == Sharding::parameters)
-    return refuse("requires sharding = \"ddp\", \"zero1\" or \"zero2\" (it is \"fsdp\")");
+    refuse("requires sharding = \"ddp\", \"zero1\" or \"zero2\" (it is \"fsdp\")");
   if (setup.graphs == StepGraphs::layers)
-    return refuse("cannot be combined with graphs = \"layers\": layers of two passes run in turns");
+    refuse("cannot be combined with graphs = \"layers\": layers of two passes run in turns");
   if (setup.experts.shared_overlap)
-    return refuse("cannot be combined with shared_expert_overlap, which fills the same time");
-  return std::nullopt;
+    refuse("cannot be combined with shared_expert_overlap, which fills the same time");
+  return broken;
 }
 
 /// Of adapters beside experts, and of experts that are frozen.
-Broken rule_of_lora(const TrainingSetup& setup) {
+BrokenRules rules_of_lora(const TrainingSetup& setup) {
+  BrokenRules broken;
   const LoraSetup& lora = setup.lora;
-  if (lora.rank == 0) return std::nullopt;
+  if (lora.rank == 0) return broken;
   const int sharers = setup.expert_tensor_parallel();
   if ((lora.gate_up || lora.down) && sharers > 1)
-    return BrokenRule{
-        "expert_tensor_parallel",
-        fmt::format("must be 1 with adapters beside experts (lora.gate_up, lora.down): it is {}", sharers)};
+    broken.push_back(
+        {"expert_tensor_parallel",
+         fmt::format("must be 1 with adapters beside experts (lora.gate_up, lora.down): it is {}", sharers)});
   if (setup.sharding == Sharding::parameters && setup.has_expert_grid())
-    return BrokenRule{"sharding",
+    broken.push_back({"sharding",
                       "fsdp with expert_parallel > 1 cannot be combined with [training.lora]: frozen experts "
-                      "would be gathered with all else"};
-  return std::nullopt;
+                      "would be gathered with all else"});
+  return broken;
 }
 
-Broken rule_of_delay(const TrainingSetup& setup) {
-  const auto refuse = [](std::string what) { return BrokenRule{"delayed_weight_gradients", std::move(what)}; };
+BrokenRules rules_of_delay(const TrainingSetup& setup) {
+  BrokenRules broken;
+  const auto refuse = [&](std::string what) {
+    broken.push_back({"delayed_weight_gradients", std::move(what)});
+  };
   if (!setup.experts.micro_batch_overlap)
-    return refuse("requires micro_batch_overlap = true, as Megatron-Core's delay_wgrad_compute does");
+    refuse("requires micro_batch_overlap = true, as Megatron-Core's delay_wgrad_compute does");
   if (setup.pipeline.stages > 1 && splits_backward(setup.pipeline.schedule))
-    return refuse(
+    refuse(
         fmt::format("cannot be combined with schedule = \"{}\", which makes gradients of weights in passes "
                     "of their own",
                     name_of(setup.pipeline.schedule)));
-  return std::nullopt;
+  return broken;
 }
 
 Broken rule_of_hybridep(const TrainingSetup& setup) {
@@ -138,40 +144,47 @@ Broken rule_of_hybridep(const TrainingSetup& setup) {
                   ranks, of_node)};
 }
 
+BrokenRules rules_of_routing(const TrainingSetup& setup) {
+  BrokenRules broken;
+  const ExpertSetup& experts = setup.experts;
+  if (experts.routing == Routing::balanced) return broken;
+  if (experts.ranks == 1)
+    broken.push_back(
+        {"routing", fmt::format("\"{}\" requires expert_parallel > 1 (it is 1)", name_of(experts.routing))});
+  if (setup.expert_tensor_parallel() > 1)
+    broken.push_back({"routing", fmt::format("\"{}\" requires expert_tensor_parallel = 1 (it is {})",
+                                             name_of(experts.routing), setup.expert_tensor_parallel())});
+  if (experts.routing == Routing::histogram && std::ssize(experts.shares) != setup.model.experts->experts)
+    broken.push_back({"routing_shares", fmt::format("must have a number for each of the {} experts (it has {})",
+                                                    setup.model.experts->experts, experts.shares.size())});
+  return broken;
+}
+
 }  // namespace
 
-std::optional<BrokenRule> broken_expert_rule(const TrainingSetup& setup, int ranks) {
+BrokenRules broken_expert_rules(const TrainingSetup& setup, int ranks) {
+  BrokenRules broken;
   if (setup.model.latent && setup.tensor_parallel > 1 && !setup.sequence_parallel)
-    return BrokenRule{"tensor_parallel",
+    broken.push_back({"tensor_parallel",
                       "with latent attention requires sequence_parallel = true, so that each rank makes its "
-                      "tokens' latent vectors"};
+                      "tokens' latent vectors"});
   if (!setup.model.experts) {
     if (setup.experts != ExpertSetup{})
-      return BrokenRule{"expert_parallel", "and other keys of experts require a model with experts"};
-    return std::nullopt;
+      broken.push_back({"expert_parallel", "and other keys of experts require a model with experts"});
+    return broken;
   }
-  if (auto broken = rule_of_grid(setup, ranks)) return broken;
-  if (auto broken = rule_of_tensor_parallel(setup)) return broken;
-  if (setup.has_expert_grid())
-    if (auto broken = rule_of_sharding(setup, ranks)) return broken;
-  if (auto broken = rule_of_lora(setup)) return broken;
-  if (setup.experts.routing != Routing::balanced && setup.experts.ranks == 1)
-    return BrokenRule{"routing", fmt::format("\"{}\" requires expert_parallel > 1 (it is 1)",
-                                             name_of(setup.experts.routing))};
-  if (setup.experts.routing != Routing::balanced && setup.expert_tensor_parallel() > 1)
-    return BrokenRule{"routing", fmt::format("\"{}\" requires expert_tensor_parallel = 1 (it is {})",
-                                             name_of(setup.experts.routing), setup.expert_tensor_parallel())};
-  if (setup.experts.routing == Routing::histogram &&
-      std::ssize(setup.experts.shares) != setup.model.experts->experts)
-    return BrokenRule{"routing_shares", fmt::format("must have a number for each of the {} experts (it has {})",
-                                                    setup.model.experts->experts, setup.experts.shares.size())};
-  if (setup.experts.dispatch == Dispatch::hybridep)
-    if (auto broken = rule_of_hybridep(setup)) return broken;
-  if (setup.experts.delayed_weight_gradients)
-    if (auto broken = rule_of_delay(setup)) return broken;
+  const Broken of_grid = rule_of_grid(setup, ranks);
+  add(broken, of_grid);
+  add(broken, rule_of_tensor_parallel(setup));
+  if (!of_grid && setup.has_expert_grid()) add(broken, rules_of_sharding(setup, ranks));
+  add(broken, rules_of_lora(setup));
+  add(broken, rules_of_routing(setup));
+  if (setup.experts.dispatch == Dispatch::hybridep) add(broken, rule_of_hybridep(setup));
+  if (setup.experts.delayed_weight_gradients) add(broken, rules_of_delay(setup));
   if (setup.experts.shared_overlap && setup.model.experts->shared_width == 0)
-    return BrokenRule{"shared_expert_overlap", "requires a model with shared experts"};
-  return setup.experts.micro_batch_overlap ? rule_of_turns(setup) : std::nullopt;
+    broken.push_back({"shared_expert_overlap", "requires a model with shared experts"});
+  if (setup.experts.micro_batch_overlap) add(broken, rules_of_turns(setup));
+  return broken;
 }
 
 }  // namespace c3::workloads

@@ -39,8 +39,8 @@ void GradientBuckets::overlap_gathers(const std::vector<ChunkUnits>& chunks) {
 }
 
 ParameterGathers::Buckets GradientBuckets::buckets_of(int chunk, std::int64_t numbers) const {
-  if (!fills_buckets(chunk)) return {numbers};
   ParameterGathers::Buckets buckets;
+  if (!fills_buckets(chunk) && numbers > 0) return {numbers};
   for (int bucket = 0; numbers > 0; ++bucket) {
     buckets.push_back(std::min(numbers, capacity(bucket)));
     numbers -= buckets.back();
@@ -123,8 +123,14 @@ void GradientBuckets::accumulate(std::size_t unit, std::int64_t count, int tenso
     gradient_kernel(compute_, units_[unit].name + " accumulate", VectorOp::add, count / tensors);
 }
 
+// Megatron-Core (distributed_data_parallel.py) keeps the chunks of rings long enough at any scale. Experts have
+// fewer replicas, but buckets of the same size.
+Bytes GradientBuckets::bucket_size(Bytes least) const {
+  return std::max(least, setup_.framework.per_rank_bucket * group_.bucket_ranks);
+}
+
 std::int64_t GradientBuckets::capacity(int bucket) const {
-  const Bytes bytes = bucket == 0 ? setup_.framework.first_bucket : setup_.framework.bucket;
+  const Bytes bytes = bucket_size(bucket == 0 ? setup_.framework.first_bucket : setup_.framework.bucket);
   return std::max<std::int64_t>(
       1, static_cast<std::int64_t>(bytes / element_size(setup_.framework.gradient_dtype)));
 }
@@ -140,7 +146,7 @@ void GradientBuckets::end_micro_batch() {
   if (!setup_.framework.overlaps_gradients) return;
   for (WaitingChunk& chunk : waiting_)
     --chunk.micro_batches;
-  if (reduces() && is_last_ && !fills_buckets(chunk_))
+  if (reduces() && is_last_ && !fills_buckets(chunk_) && ready_ > 0)
     waiting_.push_back({std::exchange(ready_, 0), group_.stage});
   while (!waiting_.empty() && waiting_.front().micro_batches == 0)
     reduce_oldest_chunk();
@@ -199,7 +205,8 @@ void GradientBuckets::after_optimizer() {
   const auto gathers = program_.stream(group_.streams + "all_gather");
   program_.order(compute_, gathers, "parameters updated");
   const std::int64_t most = std::max<std::int64_t>(
-      group_.size, static_cast<std::int64_t>(setup_.framework.bucket / element_size(held_dtype())));
+      group_.size,
+      static_cast<std::int64_t>(bucket_size(setup_.framework.bucket) / element_size(held_dtype())));
   for (std::int64_t left = all(); left > 0; left -= most) {
     program_.collective(gathers, "parameters all_gather", gather_of(std::min(left, most)));
   }

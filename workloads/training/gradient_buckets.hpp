@@ -75,6 +75,7 @@ class GradientBuckets final : public DataParallel {
   void reduce(std::int64_t count);
   void reduce_oldest_chunk();
   void finish_oldest();
+  Bytes bucket_size(Bytes least) const;     ///< of gradients, for all data-parallel ranks
   std::int64_t capacity(int bucket) const;  ///< in numbers
   std::int64_t all() const;
 

@@ -24,38 +24,42 @@ std::vector<std::string> parts_that_keep(const TrainingSetup& setup) {
   return names;
 }
 
-std::optional<BrokenRule> broken_by_activations(const TrainingSetup& setup) {
+BrokenRules broken_by_activations(const TrainingSetup& setup) {
+  BrokenRules broken;
   const OffloadSetup& offload = setup.offload;
   if (offload.layers == 0 && !offload.parts.empty())
-    return BrokenRule{"offload_parts", "requires offload_layers above 0"};
-  if (offload.layers == 0) return std::nullopt;
+    broken.push_back({"offload_parts", "requires offload_layers above 0"});
+  if (offload.layers == 0) return broken;
   if (setup.graphs == StepGraphs::layers)
-    return BrokenRule{"offload_layers",
-                      "requires graphs other than \"layers\", whose activations keep their place"};
-  if (offload.parts.empty()) return std::nullopt;
+    broken.push_back(
+        {"offload_layers", "requires graphs other than \"layers\", whose activations keep their place"});
+  if (offload.parts.empty()) return broken;
   const std::vector<std::string> known = parts_that_keep(setup);
   for (const std::string& part : offload.parts) {
     if (std::ranges::find(known, part) == known.end())
-      return BrokenRule{"offload_parts",
-                        fmt::format("'{}' keeps nothing for its backward pass in a layer; allowed "
-                                    "are {}",
-                                    part, fmt::join(known, ", "))};
+      broken.push_back(
+          {"offload_parts", fmt::format("'{}' keeps nothing for its backward pass in a layer; allowed "
+                                        "are {}",
+                                        part, fmt::join(known, ", "))});
   }
-  return std::nullopt;
+  return broken;
 }
 
 }  // namespace
 
-std::optional<BrokenRule> broken_offload_rule(const TrainingSetup& setup) {
+BrokenRules broken_offload_rules(const TrainingSetup& setup) {
+  BrokenRules broken;
   if (setup.offload.optimizer > 0.0 && setup.optimizer.place == Place::pim)
-    return BrokenRule{"offload_optimizer", "cannot be combined with optimizer_place = \"pim\": either runs the optimizer"};
+    broken.push_back(
+        {"offload_optimizer", "cannot be combined with optimizer_place = \"pim\": either runs the optimizer"});
   const OptimizerEntry& optimizer = *setup.optimizer.kind.operator->();
   if (setup.offload.optimizer > 0.0 && !optimizer.fused.then.empty())
-    return BrokenRule{"offload_optimizer",
-                      fmt::format("is not supported with optimizer = \"{}\", which needs norms "
-                                  "of tensors that are on the GPU in part",
-                                  optimizer.name)};
-  return broken_by_activations(setup);
+    broken.push_back(
+        {"offload_optimizer", fmt::format("is not supported with optimizer = \"{}\", which needs norms "
+                                          "of tensors that are on the GPU in part",
+                                          optimizer.name)});
+  add(broken, broken_by_activations(setup));
+  return broken;
 }
 
 }  // namespace c3::workloads

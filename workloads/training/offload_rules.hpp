@@ -1,13 +1,12 @@
 #pragma once
 /// What offloading to the host requires of the rest of a training step.
 
-#include <optional>
-
-#include "workloads/training/pipeline_rules.hpp"
+#include "workloads/training/broken_rules.hpp"
+#include "workloads/training/setup.hpp"
 
 namespace c3::inline workloads {
 
-/// The first rule that \p setup breaks; nullopt: none. \pre it breaks no other rules
-std::optional<BrokenRule> broken_offload_rule(const TrainingSetup& setup);
+/// Those that \p setup breaks. \pre it breaks no other rules
+BrokenRules broken_offload_rules(const TrainingSetup& setup);
 
 }  // namespace c3::workloads

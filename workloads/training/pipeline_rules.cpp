@@ -29,28 +29,26 @@ bool splits_backward(const TrainingSetup& setup) {
                                                   : splits_backward(pipeline.schedule);
 }
 
-Broken rule_of_messages(const PipelineSetup& pipeline) {
+BrokenRules rules_of_messages(const PipelineSetup& pipeline) {
+  BrokenRules broken;
+  const auto refuse = [&](std::string what) { broken.push_back({"pipeline_messages", std::move(what)}); };
   const bool overlaps = pipeline.messages != PipelineMessages::batched;
   const bool is_interleaved = pipeline.schedule == ScheduleKind::interleaved;
   if (pipeline.messages == PipelineMessages::steady && !is_interleaved)
-    return BrokenRule{"pipeline_messages",
-                      fmt::format("\"steady\" requires schedule = \"interleaved\" (it is \"{}\")",
-                                  name_of(pipeline.schedule))};
+    refuse(fmt::format("\"steady\" requires schedule = \"interleaved\" (it is \"{}\")",
+                       name_of(pipeline.schedule)));
   if (overlaps && pipeline.schedule == ScheduleKind::one_f_one_b)
-    return BrokenRule{"pipeline_messages",
-                      "\"overlapped\" requires virtual stages, or another schedule than 1f1b"};
+    refuse("\"overlapped\" requires virtual stages, or another schedule than 1f1b");
   if (!overlaps && is_interleaved && pipeline.stages < 3)
-    return BrokenRule{
-        "pipeline_messages",
+    refuse(
         fmt::format("\"batched\" with schedule = \"interleaved\" requires pipeline > 2 (it is {}), "
                     "since both neighbours of a stage are one; use \"overlapped\"",
-                    pipeline.stages)};
+                    pipeline.stages));
   const bool is_free = pipeline.schedule == ScheduleKind::zb_v || pipeline.schedule == ScheduleKind::dualpipe ||
                        pipeline.schedule == ScheduleKind::table;
   if (!overlaps && is_free)
-    return BrokenRule{"pipeline_messages",
-                      fmt::format("must be \"overlapped\" with schedule = \"{}\"", name_of(pipeline.schedule))};
-  return std::nullopt;
+    refuse(fmt::format("must be \"overlapped\" with schedule = \"{}\"", name_of(pipeline.schedule)));
+  return broken;
 }
 
 Broken rule_of_sharding(const TrainingSetup& setup) {
@@ -79,17 +77,18 @@ Broken rule_of_scatter(const TrainingSetup& setup) {
   return std::nullopt;
 }
 
-Broken rule_of_deferral(const TrainingSetup& setup) {
-  const auto refuse = [](std::string what) { return BrokenRule{"deferred_head_gradients", std::move(what)}; };
-  if (setup.pipeline.deferred_head_gradients == 0) return std::nullopt;
+BrokenRules rules_of_deferral(const TrainingSetup& setup) {
+  BrokenRules broken;
+  const auto refuse = [&](std::string what) { broken.push_back({"deferred_head_gradients", std::move(what)}); };
+  if (setup.pipeline.deferred_head_gradients == 0) return broken;
   if (splits_backward(setup))
-    return refuse(
+    refuse(
         fmt::format("cannot be combined with schedule = \"{}\", which makes gradients of weights in "
                     "passes of their own",
                     name_of(setup.pipeline.schedule)));
   if (setup.sharding == Sharding::parameters)
-    return refuse("requires sharding = \"ddp\" or \"zero1\" (it is \"fsdp\")");
-  return std::nullopt;
+    refuse("requires sharding = \"ddp\" or \"zero1\" (it is \"fsdp\")");
+  return broken;
 }
 
 Broken rule_of_layers(const TrainingSetup& setup) {
@@ -138,23 +137,25 @@ Broken rule_of_table(const TrainingSetup& setup, int ranks) {
 
 }  // namespace
 
-std::optional<BrokenRule> broken_pipeline_rule(const TrainingSetup& setup, int ranks) {
+BrokenRules broken_pipeline_rules(const TrainingSetup& setup, int ranks) {
+  BrokenRules broken;
   const PipelineSetup& pipeline = setup.pipeline;
   if (pipeline.stages == 1) {
     PipelineSetup without = {};
     without.messages = pipeline.messages;
     if (pipeline != without)
-      return BrokenRule{"pipeline", "must be above 1 where other keys divide the pipeline"};
-    return std::nullopt;
+      broken.push_back({"pipeline", "must be above 1 where other keys divide the pipeline"});
+    return broken;
   }
   if (auto rule = broken_rule(pipeline.schedule, shape_of(setup)))
-    return BrokenRule{"schedule", *std::move(rule)};
-  if (auto broken = rule_of_messages(pipeline)) return broken;
-  if (auto broken = rule_of_sharding(setup)) return broken;
-  if (auto broken = rule_of_scatter(setup)) return broken;
-  if (auto broken = rule_of_deferral(setup)) return broken;
-  if (auto broken = rule_of_layers(setup)) return broken;
-  return rule_of_table(setup, ranks);
+    broken.push_back({"schedule", *std::move(rule)});
+  add(broken, rules_of_messages(pipeline));
+  add(broken, rule_of_sharding(setup));
+  add(broken, rule_of_scatter(setup));
+  add(broken, rules_of_deferral(setup));
+  add(broken, rule_of_layers(setup));
+  if (broken.empty()) add(broken, rule_of_table(setup, ranks));
+  return broken;
 }
 
 std::string why_never_serial(const TrainingSetup& setup) {

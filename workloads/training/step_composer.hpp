@@ -38,7 +38,7 @@ struct StepStage {
 
 /// What is known of one GPU of a stage before it is simulated.
 struct StepStageFacts {
-  Flops model_flops, hardware_flops;
+  std::map<DType, TypedFlops> flops;
   MemoryPeak memory;
   MemoryLedger ledger;  ///< of which it is the peak
 };
@@ -255,7 +255,7 @@ class StepComposer {
   StepProgram::Stream transfers_ = 0;                  ///< of the last one
   std::vector<Tensor> part_memory_;                    ///< until the part that runs has ended
   bool holds_outputs_ = false;  ///< until release_outputs(): logits, until there is a loss
-  Flops model_flops_, hardware_flops_;
+  std::map<DType, TypedFlops> flops_;
 };
 
 }  // namespace c3::workloads

@@ -96,6 +96,7 @@ std::unique_ptr<DataParallel> StepComposer::data_parallelism() {
                                           .is_all = size == experts.ranks(),
                                           .stage = stage_.number,
                                           .replicas = group.replicas,
+                                          .bucket_ranks = group.bucket_ranks,
                                           .streams = "expert_"}};
   return make_data_parallel(setup_, units_, chunk_units(), group, replicas, program_);
 }
@@ -107,7 +108,8 @@ DataParallelGroup StepComposer::data_parallel_group() const {
           .stride = all.stride,
           .is_all = size == grid_.ranks(),
           .stage = stage_.number,
-          .replicas = all.size / size};
+          .replicas = all.size / size,
+          .bucket_ranks = all.size};
 }
 
 // What is before or after all layers is one unit: with the embedding where that is on this stage.
@@ -169,7 +171,7 @@ StepStageFacts StepComposer::compose() {
   optimizer();
   program_.finish();
   const MemoryPeak peak = program_.memory().peak();
-  return {model_flops_, hardware_flops_, peak, std::move(program_.memory())};
+  return {std::move(flops_), peak, std::move(program_.memory())};
 }
 
 void StepComposer::begin(const std::string& what, HostPass pass) {
@@ -303,8 +305,10 @@ void StepComposer::sum_opposite() {
   sum_with("opposite stage", over_.opposite, schedule_.stages() - 1 - 2 * stage_.number, count);
 }
 
-/// Sends \p count gradients and adds as many of another rank to them, as an all-reduce of two does.
+/// Sends \p count gradients and adds as many of another rank to them, as an all-reduce of two does. Both ranks
+/// have as many, so that neither sends where there are none.
 void StepComposer::sum_with(const std::string& what, CommunicatorId over, int offset, std::int64_t count) {
+  if (count == 0) return;
   const std::string gradients = what + "'s gradients";
   begin(gradients, HostPass::backward);
   const Bytes bytes = element_size(setup_.framework.gradient_dtype) * static_cast<double>(count);

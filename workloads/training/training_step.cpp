@@ -30,10 +30,11 @@ void check(const TrainingSetup& setup, int ranks) {
   const std::int64_t share = setup.tensor_parallel;
   divides(ranks, share * setup.pipeline.stages * setup.context.ranks,
           fmt::format("the number of ranks, {},", ranks));
-  if (const auto broken = broken_context_rule(setup))
-    throw std::invalid_argument(broken->key + ": " + broken->what);
-  if (const auto broken = broken_pipeline_rule(setup, ranks))
-    throw std::invalid_argument(broken->key + ": " + broken->what);
+  const auto follows = [](const BrokenRules& broken) {
+    if (!broken.empty()) throw std::invalid_argument(broken.front().key + ": " + broken.front().what);
+  };
+  follows(broken_context_rules(setup));
+  follows(broken_pipeline_rules(setup, ranks));
   divides(model.heads, share, fmt::format("heads = {}", model.heads));
   divides(model.kv_heads, share, fmt::format("kv_heads = {}", model.kv_heads));
   divides(model.ffn, share, fmt::format("ffn = {}", model.ffn));
@@ -41,14 +42,11 @@ void check(const TrainingSetup& setup, int ranks) {
     divides(setup.tokens(), share, fmt::format("{} tokens of a micro-batch", setup.tokens()));
   divides(setup.tokens(), setup.product_parts(), fmt::format("{} tokens of a micro-batch", setup.tokens()));
   if (model.vocabulary == 0) throw std::invalid_argument("the model has no 'vocabulary'");
-  if (const auto broken = broken_expert_rule(setup, ranks))
-    throw std::invalid_argument(broken->key + ": " + broken->what);
+  follows(broken_expert_rules(setup, ranks));
   if (model.structure == Structure::encoder_decoder)
     throw std::invalid_argument("encoder-decoder models are not supported in training steps");
-  if (const auto broken = broken_head_rule(setup))
-    throw std::invalid_argument(broken->key + ": " + broken->what);
-  if (const auto broken = broken_offload_rule(setup))
-    throw std::invalid_argument(broken->key + ": " + broken->what);
+  follows(broken_head_rules(setup));
+  follows(broken_offload_rules(setup));
 }
 
 /// Writes a script for each stage of a pipeline, or one for all ranks.
@@ -138,8 +136,12 @@ class StagesWriter {
 
   /// Flops are of an average GPU, memory of the ranks that need most. \param scripts of as many ranks
   void add(StepFacts& facts, StepStageFacts stage, int scripts) const {
-    facts.model_flops += stage.model_flops / static_cast<double>(scripts);
-    facts.hardware_flops += stage.hardware_flops / static_cast<double>(scripts);
+    for (const auto& [dtype, flops] : stage.flops) {
+      auto typed = std::ranges::find(facts.flops, dtype, &TypedFlops::dtype);
+      if (typed == facts.flops.end()) typed = facts.flops.insert(typed, {.dtype = dtype});
+      typed->model += flops.model / static_cast<double>(scripts);
+      typed->hardware += flops.hardware / static_cast<double>(scripts);
+    }
     if (scripts > 1) {
       const std::size_t before =
           facts.reserved.size() / static_cast<std::size_t>(loads_ ? loads_->positions() : 1);
@@ -242,7 +244,9 @@ class TrainingFamily : public ProgramFamily {
   }
   /// \p step with what its facts say of the GPU.
   WrittenStep with_sizes(WrittenStep step, const ClusterSpec& cluster) const {
-    step.facts.peak = matrix_rate(cluster.gpu, setup_.dtype).peak;
+    step.facts.peak = product_rate(cluster.gpu, setup_.dtype).peak;
+    for (TypedFlops& typed : step.facts.flops)
+      typed.peak = product_rate(cluster.gpu, *typed.dtype).peak;
     step.facts.memory_size = cluster.gpu.hbm.size - setup_.framework.reserved;
     return step;
   }

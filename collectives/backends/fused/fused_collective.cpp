@@ -84,7 +84,7 @@ void FusedCollective::tell_edges() {
     }
     edges_[ahead] = cluster_.add_edges(std::move(edges), of_chunk * count);
   }
-  cluster_.end_call();
+  folded_calls_.push_back(cluster_.end_call());
 }
 
 int FusedCollective::peer(int rank, int ahead) const {
