@@ -69,7 +69,8 @@ std::vector<Node> extended_files(const Node& extends) {
 fs::path below(const fs::path& folder, const fs::path& path) {
   std::error_code ignored;
   const fs::path rest =
-      fs::weakly_canonical(path, ignored).lexically_relative(fs::weakly_canonical(folder, ignored));
+      fs::weakly_canonical(fs::absolute(path, ignored), ignored)
+          .lexically_relative(fs::weakly_canonical(fs::absolute(folder, ignored), ignored));
   return rest.empty() || *rest.begin() == ".." ? fs::path() : rest;
 }
 

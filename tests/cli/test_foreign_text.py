@@ -21,7 +21,10 @@ class ForeignText(ScratchTest):
         unseal(self.folder / "r.h5")
         with h5py.File(self.folder / "r.h5", "r+") as file:
             for name, text in attributes.items():
-                file.attrs[name] = text
+                if name in file.attrs:
+                    file.attrs.modify(name, text)
+                else:
+                    file.attrs[name] = text
 
     def assert_clean(self, *words):
         done = c3sim(*words, folder=self.folder)

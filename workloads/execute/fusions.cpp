@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "engine/errors.hpp"
+#include "gpu/kernels/describe.hpp"
 #include "workloads/execute/partition.hpp"
 
 namespace c3::inline workloads {
@@ -38,6 +39,11 @@ void Fusions::add(const Experiment& experiment, const Strategy& strategy, std::u
   const Operation& kernel = its.streams[producer->stream][producer->operation];
   if (grain_of(experiment.measure, *kernel_of(kernel)) == KernelGrain::fluid)
     refuse(R"(backend = "fused" follows work groups: measure.kernel_grain must be "cohort" or "work_group")");
+  const bool is_for_whole_gpu = policy_of(strategy, program.streams[producer->stream]).kernel_selection ==
+                                StreamPolicy{}.kernel_selection;  // of another, the plan is known when it runs
+  if (is_for_whole_gpu && describe({}, *kernel_of(kernel), experiment.cluster.gpu).split > 1)
+    refuse(fmt::format("'{}' adds up parts of K after it has made them; such a kernel cannot be fused",
+                       program.name_of(kernel)));
   const bool is_free =
       fused_.emplace(std::tuple(script, producer->stream, producer->operation), join->call).second;
   if (!is_free) refuse(fmt::format("'{}' is fused with another collective already", program.name_of(kernel)));
