@@ -9,8 +9,8 @@ StepResult step_result(const Experiment& experiment, const RunResult& run) {
   return {.facts = facts,
           .is_shortened = run.is_shortened,
           .times = run.classes.front().times,
-          .mfu = facts.model_flops / facts.peak / run.time,
-          .hfu = facts.hardware_flops / facts.peak / run.time,
+          .mfu = facts.model_at_peak() / run.time,
+          .hfu = facts.hardware_at_peak() / run.time,
           .bubble = facts.pipeline ? std::optional(average_breakdown(run.classes).bubble) : std::nullopt};
 }
 
