@@ -99,8 +99,8 @@ class Notes(ScratchTest):
         done = c3sim(*shape, "--set", 'gpu.fp16_peak="500 TFLOP/s"')
         self.assertNotIn("not used here", done.stderr)
         self.assertGreater(self.time_of(json.loads(done.stdout)), 1.5 * plain)
-        self.assertNotIn("not used here", c3sim(*shape, "--set", "gpu.matrix_tiles=[[128, 128]]").stderr)
-        self.assertIn("gpu.bf16_peak: not used here: no bf16 matrix product runs", c3sim(*shape, "--set", 'gpu.bf16_peak="500 TFLOP/s"').stderr)
+        self.assertNotIn("not used here", c3sim(*shape, "--set", "gpu.gemm_stages=3").stderr)
+        self.assertIn("gpu.fp8_peak: not used here: no fp8 matrix product runs", c3sim(*shape, "--set", 'gpu.fp8_peak="500 TFLOP/s"').stderr)
 
     def test_buffers_that_do_not_fit_are_infeasible(self):
         done = self.run_job("--set", 'stream.1.run=[{ all_gather = "1000000000 GB" }]')

@@ -56,11 +56,11 @@ void EagerTape::norm_of(Norm norm, TensorShape tensor) {
   if (norm == Norm::rmsnorm) {
     rmsnorm(tensor);
   } else {
-    VectorShape norm = vector_shape(VectorOp::layernorm, tensor, options_.dtype);
-    norm.is_eager = true;
-    forward(norm);
-    norm.pass = Pass::backward;
-    backward(norm);
+    VectorShape kernel = vector_shape(VectorOp::layernorm, tensor, options_.dtype);
+    kernel.is_eager = true;
+    forward(kernel);
+    kernel.pass = Pass::backward;
+    backward(kernel);
     // Gradients of weight and bias: one kernel sums both over the rows, from the input and the gradient.
     backward(VectorOp::reduce, {tensor.cols, 2 * tensor.rows});
     parameter({1, tensor.cols});
