@@ -12,7 +12,7 @@ namespace {
 
 /// Empty where waiting for slots is a small part of what channels last.
 std::string slots_text(const ChannelSlots& slots) {
-  constexpr double kWorthTelling = 0.05;
+  constexpr double kWorthTelling = 0.2;
   if (!(slots.waited > kWorthTelling * slots.lasted)) return {};
   std::string text = fmt::format("channels waited for free slots {:.1f}% of the time from launch to end",
                                  100.0 * slots.waited / slots.lasted);
