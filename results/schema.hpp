@@ -7,7 +7,7 @@ namespace c3::inline results {
 
 inline constexpr std::string_view kRunFileSchema = "c3sim.run";
 inline constexpr std::string_view kRunFileSchemaVersion =
-    "1.13.0";  ///< semantic: a new major one breaks readers
+    "1.14.0";  ///< semantic: a new major one breaks readers
 inline constexpr std::string_view kProgramFileSchema = "c3sim.program";  ///< of c3sim import
 inline constexpr std::string_view kProgramFileSchemaVersion = "1.3.0";
 inline constexpr std::string_view kSweepFileSchema = "c3sim.sweep";  ///< of merged tables

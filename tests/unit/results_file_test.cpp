@@ -118,7 +118,7 @@ TEST_CASE("what is not a whole result file is refused with the reason") {
   }
   CHECK_THROWS_WITH_AS(
       ResultReader{future},
-      (future.string() + ": cannot read: schema version 2.0.0, this c3sim reads 1.13.0").c_str(), IoError);
+      (future.string() + ": cannot read: schema version 2.0.0, this c3sim reads 1.14.0").c_str(), IoError);
 }
 
 TEST_CASE("a result cut off anywhere is refused and never read in part") {
