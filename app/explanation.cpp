@@ -328,9 +328,7 @@ class Explainer {
         continue;
       }
       its.time = Seconds{json["time"].number()};
-      its.choice.key.sets.clear();
-      for (const Json& set : json["sets"].elements())
-        its.choice.key.sets.push_back(set.text());
+      its.choice.key.sets = json["sets"].texts();
     }
     return ranked(std::move(results), [&](const ChoiceResult& its) { return its.saving(fall.time); });
   }
