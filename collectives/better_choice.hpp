@@ -11,6 +11,9 @@ namespace c3::inline collectives {
 /// A choice that takes so much longer than another one is worth a word.
 inline constexpr double kWorthAWord = 0.1;
 
+/// On more ranks only methods of which one rank stands for all are tried.
+inline constexpr int kMostTried = 128;
+
 /// What a library runs, and what it could have run in less time, both alone.
 struct BetterChoice {
   CollectiveMethod chosen;
@@ -26,7 +29,6 @@ struct BetterChoice {
 /// than 1 - kWorthAWord of the time of \p how: \p of_chosen, measured here where absent. Others are tried at
 /// grain gang, and only the best of them as \p how says; on more than kMostTried ranks only those of which one
 /// rank stands for all. Wrong when: grain gang mistakes which of two others is faster.
-inline constexpr int kMostTried = 128;
 std::optional<BetterChoice> better_choice(const ClusterSpec& cluster, const CollectiveCall& call,
                                           const MeasuredMethod& how, const MethodWish& wish,
                                           std::optional<CollectiveMeasurement> of_chosen = {});

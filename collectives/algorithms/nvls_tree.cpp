@@ -128,20 +128,16 @@ std::optional<BytesPerSecond> measured_rate(const PublishedFigures& figures, Pro
   return cap > 0.0 ? std::optional(gigabytes(cap) * figures.ring_ratio()) : std::nullopt;
 }
 
-/// What passes the switch of a node at once.
-Bytes pass_of(const ChannelContext& channels) {
-  const int heads = heads_of(channels.graph.ranks() / channels.nodes);
-  const Bytes set = channels.cluster.fabric->transport.switch_chunk;
+/// Largest chunks of all channels, as passed the switch when the rate was measured.
+Bytes measured_pass(const ChannelContext& channels) {
   const Bytes largest = largest_nvls_tree_chunk(PublishedFigures(channels.call, channels.cluster));
-  const Bytes chunk =
-      nvls_tree_chunk(channels.call.bytes, channels.width, heads, set.value > 0.0 ? set : largest);
-  return chunk * (1.0 * channels.width * heads);
+  return largest * (1.0 * channels.width * heads_of(channels.graph.ranks() / channels.nodes));
 }
 
 /// Within a node channels do what they do in nvls, however many nodes there are: they copy each pass, behind a
 /// synchronisation.
 BytesPerSecond most(const ChannelContext& channels) {
-  const Bytes pass = pass_of(channels);
+  const Bytes pass = measured_pass(channels);
   return pass / (pass / copying_in_switch(channels) + channels.library().nvls_latency);
 }
 
@@ -150,11 +146,13 @@ BytesPerSecond most(const ChannelContext& channels) {
 Seconds setup(const ChannelContext& channels) {
   if (!channels.measured_rate) return channels.costs.base_latency;
   const Bytes bytes = channels.call.bytes;
+  const int width = channels.width;
   const int heads = heads_of(channels.graph.ranks() / channels.nodes);
+  const Bytes set = channels.cluster.fabric->transport.switch_chunk;
   const Bytes largest = largest_nvls_tree_chunk(PublishedFigures(channels.call, channels.cluster));
-  const Bytes pass = pass_of(channels);
-  const Bytes measured = largest * channels.width * heads;
-  const double more = std::max(1.0, bytes / pass) - bytes / measured;
+  const Bytes pass =
+      nvls_tree_chunk(bytes, width, heads, set.value > 0.0 ? set : largest) * (1.0 * width * heads);
+  const double more = std::max(1.0, bytes / pass) - bytes / measured_pass(channels);
   return std::min(bytes, pass) / std::min(*channels.measured_rate, copying_in_switch(channels)) +
          channels.costs.hop_latency * (0.5 * std::max(0.0, more));
 }
