@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cmath>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -20,7 +21,7 @@ namespace c3::test {
 
 /// What stands under a key: one of some words, or a number of a range, drawn by its logarithm.
 struct DrawnKey {
-  std::vector<std::string> words;
+  std::vector<std::string> words = {};
   double low = 1, high = 1;
   std::int64_t multiple = 1;  ///< for five in six numbers; others are as drawn
 };
