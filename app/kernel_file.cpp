@@ -31,6 +31,7 @@
 #include "files/input_files.hpp"
 #include "files/temporary_file.hpp"
 #include "gpu/kernels/describe.hpp"
+#include "gpu/kernels/kernel_bound.hpp"
 
 namespace c3::inline app {
 namespace {
@@ -67,6 +68,7 @@ class Output {
 struct Job {
   const KernelRow* row;
   const GpuSpec* gpu;
+  const BoundFinder* bounds;
 };
 
 /// The GPU of each row: its own, or that of --gpu.
@@ -81,13 +83,14 @@ class RowGpus {
     if (common.empty()) {
       found.why_not = "is missing, and there is no --gpu";
     } else {
-      found.gpu = gpu_of(common, options);
+      found = found_of(gpu_of(common, options));
     }
   }
 
   struct Found {
     std::shared_ptr<const GpuSpec> gpu;  ///< nullptr when there is none
-    std::string why_not;
+    std::shared_ptr<const BoundFinder> bounds = nullptr;
+    std::string why_not = {};
   };
   /// \param name as the row's cell has it. Valid as long as this object.
   const Found& find(std::string_view name) {
@@ -97,9 +100,13 @@ class RowGpus {
   }
 
  private:
+  static Found found_of(std::shared_ptr<const GpuSpec> gpu) {
+    return {.gpu = gpu, .bounds = std::make_shared<const BoundFinder>(*gpu)};
+  }
+
   Found load(std::string_view name) const {
-    if (const auto preset = gpu_preset_of(name)) return {gpu_of(*preset, options_), ""};
-    return {nullptr, unknown_name("GPU preset", name, preset_names(PresetKind::gpu))};
+    if (const auto preset = gpu_preset_of(name)) return found_of(gpu_of(*preset, options_));
+    return {.gpu = nullptr, .why_not = unknown_name("GPU preset", name, preset_names(PresetKind::gpu))};
   }
 
   const KernelOptions& options_;
@@ -112,7 +119,7 @@ std::vector<Job> jobs_of(const KernelTable& table, RowGpus& gpus, std::vector<Br
   for (const KernelRow& row : table.rows()) {
     const RowGpus::Found& found = gpus.find(row.gpu);
     if (found.gpu) {
-      jobs.push_back({&row, found.gpu.get()});
+      jobs.push_back({&row, found.gpu.get(), found.bounds.get()});
     } else {
       broken.push_back({table.place_of(row, row.gpu), "gpu", found.why_not, row.text});
     }
@@ -132,8 +139,8 @@ Timed time_rows(const KernelTable& table, std::span<const Job> jobs, const Kerne
     try {
       const KernelTime time = time_of(job.row->op, *job.gpu, slice);
       fmt::format_to(std::back_inserter(timed.text), "{},{:.9g},{},{},{:.0f},{:.0f}\n", job.row->text,
-                     time.time.value * 1e6, name_of(time.bound), time.waves, time.hbm_read.value,
-                     time.hbm_write.value);
+                     time.time.value * 1e6, name_of(job.bounds->bound_of(job.row->op, time, slice)), time.waves,
+                     time.hbm_read.value, time.hbm_write.value);
     } catch (const InfeasibleError& error) {
       timed.broken.push_back({table.place_of(*job.row, job.row->op_name), "op", error.what(), job.row->text});
     }

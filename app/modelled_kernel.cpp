@@ -6,6 +6,7 @@
 #include "gpu/kernels/convolution/miopen_solver.hpp"
 #include "gpu/kernels/convolution/solver.hpp"
 #include "gpu/kernels/describe.hpp"
+#include "gpu/kernels/gemm/gemm_choice.hpp"
 #include "gpu/kernels/gemm/gemm_plan.hpp"
 
 namespace c3::inline app {

@@ -19,6 +19,7 @@
 #include "base/options.hpp"
 #include "engine/interrupt.hpp"
 #include "gpu/kernels/describe.hpp"
+#include "gpu/kernels/kernel_bound.hpp"
 #include "gpu/kernels/operator_class.hpp"
 #include "gpu/kernels/operator_table.hpp"
 #include "gpu/kernels/stream_times.hpp"
@@ -32,6 +33,7 @@ namespace {
 struct Row {
   KernelCase asked;
   KernelTime time;
+  KernelBound bound = KernelBound::compute;
   std::int64_t work_groups = 0;
   FlopsPerSecond peak;  ///< 0: the operator has no arithmetic to speak of
   Seconds roofline;
@@ -42,8 +44,10 @@ struct Row {
 
 Row row_of(const KernelCase& asked) {
   const KernelDescription kernel = describe(name_of(asked.op), asked.op, *asked.gpu);
+  const KernelTime time = time_of(asked.op, *asked.gpu, asked.slice);
   return {.asked = asked,
-          .time = time_of(asked.op, *asked.gpu, asked.slice),
+          .time = time,
+          .bound = BoundFinder(*asked.gpu).bound_of(asked.op, time, asked.slice),
           .work_groups = kernel.work_groups,
           .peak = kernel.peak,
           .roofline = roofline(kernel, *asked.gpu),
@@ -64,7 +68,7 @@ Json json_of(const Row& row) {
                {"state", name_of(row.asked.gpu->governor.state)},
                {"burst_us", row.stream.burst.value * 1e6},
                {"sustained_us", row.stream.sustained.value * 1e6},
-               {"bound", name_of(row.time.bound)},
+               {"bound", name_of(row.bound)},
                {"waves", row.time.waves},
                {"work_groups", row.work_groups},
                {"tflops", row.rate().value / 1e12}});
@@ -119,7 +123,7 @@ void print_table(const std::vector<Row>& rows) {
         {row.asked.gpu->name, row.asked.op.of_class().shape_text(row.asked.op), std::to_string(cus_of(row)),
          fmt::format("{:.2f}", time.time.value * 1e6), fmt::format("{:.2f}", row.stream.burst.value * 1e6),
          fmt::format("{:.2f}", row.stream.sustained.value * 1e6),
-         fmt::format("{:.2f}", time.launch.value * 1e6), std::string(name_of(time.bound)),
+         fmt::format("{:.2f}", time.launch.value * 1e6), std::string(name_of(row.bound)),
          fmt::format("{:g}", time.waves), std::to_string(row.work_groups),
          fmt::format("{:.2f}", row.rate().value / 1e12), share, fmt::format("{:.2f}", row.roofline.value * 1e6),
          fmt::format("{:.2f}", time.hbm_read.value / 1e6), fmt::format("{:.2f}", time.hbm_write.value / 1e6),
@@ -134,6 +138,10 @@ void print_table(const std::vector<Row>& rows) {
       "whole "
       "GPU.\n"
       "1 MB = 1e6 B.\n"
+      "bound: what would save most time if it were 1.5 times as fast: compute (peaks of the units), issue "
+      "(core "
+      "clock),\n"
+      "l2 (bandwidth of caches), hbm (of memory), latency (of memory), launch, power (limit of the board).\n"
       "burst, sustained: at the boost clock, and at the clock that the power limit leaves to a stream of this "
       "kernel "
       "alone;\n"

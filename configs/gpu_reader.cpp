@@ -26,10 +26,11 @@ namespace {
 /// family's share (set_coefficients).
 std::optional<MatrixRate> read_matrix_rate(Section& section, DType dtype, const std::string& prefix,
                                            Hertz boost) {
-  const auto& [peak, sustained, clock] = kMatrixFields;
+  const auto& [peak, sustained, clock, peak_clock] = kMatrixFields;
   if (!section.has(prefix + "peak")) return std::nullopt;
   MatrixRate rate{.dtype = dtype, .peak = {}, .sustained = {}, .clock = {}};
   read_field(section, rate, peak, prefix);
+  read_field(section, rate, peak_clock, prefix);
   rate.from_share = !section.has(prefix + "sustained");
   if (!rate.from_share) {
     read_field(section, rate, sustained, prefix);

@@ -124,7 +124,8 @@ class Override {
       const bool has_own = overrides_.find(peak) != nullptr;
       follow(rate + "sustained", has_own ? change_of(peak) : speed, has_own ? std::string_view(peak) : kSpeed);
       follow(peak, speed, kSpeed);
-      follow(rate + "clock", clock, "boost clock");
+      for (const std::string_view of : {"clock", "peak_clock"})
+        follow(fmt::format("{}{}", rate, of), clock, "boost clock");
     }
   }
 

@@ -90,7 +90,10 @@ struct KernelDescription {
   Seconds overhead;  ///< of the kernel, with hardly anything running: unequal last work groups, a second kernel
   std::vector<KernelPhase> before = {}, after = {};  ///< in the order in which they run
   std::vector<TouchedTensor> touches = {};           ///< where that is stated: of convolutions
-  Hertz clock;          ///< core clock while this kernel runs, before its GPU's governor
+  Hertz clock;  ///< core clock while this kernel runs, before its GPU's governor
+  /// Energy of one of its flops over that of a 16-bit matrix product; 0 on vector units, of which none is
+  /// known.
+  double flop_energy = 0.0;
   Watts power;          ///< mean of a stream of it at `clock`; 0: not known
   Joules energy;        ///< of the matrix products of one work group at `clock`
   double prologue = 0;  ///< share of its loads that a work group must have before it computes, 0..1

@@ -134,20 +134,6 @@ BoundLaw law_of_waves(const KernelDescription& kernel, const GpuSpec& gpu, const
 
 Seconds overlapped(Seconds a, Seconds b, double p) { return {overlapped_time(a.value, b.value, p)}; }
 
-KernelTime& KernelTime::operator+=(const KernelTime& next) {
-  if (next.time > time) bound = next.bound;
-  time += next.time;
-  launch += next.launch;
-  waves += next.waves;
-  l2 += next.l2;
-  hbm_read += next.hbm_read;
-  hbm_write += next.hbm_write;
-  found += next.found;
-  kept += next.kept;
-  flops += next.flops;
-  return *this;
-}
-
 KernelTime time_alone(const KernelDescription& kernel, const GpuSpec& gpu, const KernelSlice& slice) {
   const Occupancy occupancy = occupancy_on(kernel, gpu, cus_of(gpu, slice));
   const CacheState caches_left = caches_of(gpu, slice, kernel, occupancy.resident);
@@ -188,14 +174,6 @@ KernelTime time_alone(const KernelDescription& kernel, const GpuSpec& gpu, const
     }
   }
   result.time = result.launch + busy + phases + kernel.overhead;
-  const Seconds computing = kernel.compute_time * static_cast<double>(computed_in_turn(occupancy));
-  if (caches >= hbm && caches >= waves) {
-    result.bound = KernelBound::l2;
-  } else if (hbm >= waves) {
-    result.bound = KernelBound::hbm;
-  }
-  if (phases > busy) result.bound = KernelBound::hbm;
-  if (std::max({computing, hbm, caches, phases}) < 0.5 * result.time) result.bound = KernelBound::latency;
   return result;
 }
 

@@ -6,7 +6,6 @@
 #include <span>
 #include <string_view>
 
-#include "base/enum_names.hpp"
 #include "engine/bound_law.hpp"
 #include "gpu/kernel.hpp"
 #include "gpu/spec.hpp"
@@ -55,19 +54,9 @@ BoundLaw law_of_waves(const KernelDescription& kernel, const GpuSpec& gpu, const
 /// With p infinite the longer hides the other.
 Seconds overlapped(Seconds a, Seconds b, double p);
 
-/// What a kernel's time is made of.
-enum class KernelBound { compute, l2, hbm, latency };
-constexpr auto enum_names(KernelBound) {
-  return std::to_array<EnumName<KernelBound>>({{"compute", KernelBound::compute},
-                                               {"l2", KernelBound::l2},
-                                               {"hbm", KernelBound::hbm},
-                                               {"latency", KernelBound::latency}});
-}
-
 struct KernelTime {
   Seconds time;    ///< from launch to the last store
   Seconds launch;  ///< part of `time`
-  KernelBound bound = KernelBound::compute;
   double waves = 1;
   Bytes l2;  ///< loads and stores, whole kernel
   Bytes hbm_read;
@@ -76,9 +65,6 @@ struct KernelTime {
   Bytes kept = {};   ///< stores that stay in the caches: not in `hbm_write`
   Flops flops;       ///< useful ones
   Watts power = {};  ///< that a stream of it draws in the mean; 0: not known
-
-  /// That of kernels that run one after another; the bound is the longer one's.
-  KernelTime& operator+=(const KernelTime& next);
 };
 
 /// Time of \p kernel alone on \p slice of \p gpu: launch, then the longer of its waves and its bytes at HBM,

@@ -37,10 +37,11 @@ Bytes element_size(DType dtype);
 /// Matrix throughput for one data type.
 struct MatrixRate {
   DType dtype = DType::bf16;
-  FlopsPerSecond peak;       ///< dense, at boost clock: the lower bound's rate
+  FlopsPerSecond peak;       ///< dense, at `peak_clock`: the lower bound's rate
   FlopsPerSecond sustained;  ///< rate of large GEMMs on the whole GPU, power limit included
   Hertz clock;               ///< core clock at that rate
   bool from_share = false;   ///< sustained rate and clock are derived from the family's share of the peak
+  Hertz peak_clock = {};     ///< core clock at which the peak holds; 0: boost
 
   bool operator==(const MatrixRate&) const = default;
 };

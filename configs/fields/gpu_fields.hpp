@@ -31,14 +31,17 @@ inline constexpr auto kComputeFields = std::to_array<Field<ComputeSpec>>({
 });
 static_assert(member_count<ComputeSpec>() == kComputeFields.size() + 2, "all but the matrix rates");
 
-/// Each data type has these keys after its name: `bf16_peak`, `bf16_sustained`, `bf16_clock`. The last two may
-/// be left to the family's share.
+/// Each data type has these keys after its name: `bf16_peak`, `bf16_sustained`, `bf16_clock`, which two may be
+/// left to the family's share, and `bf16_peak_clock`.
 inline constexpr auto kMatrixFields = std::to_array<Field<MatrixRate>>({
-    quantity<&MatrixRate::peak>("peak", "dense matrix products at boost clock").scaled_by("flops_scale"),
+    quantity<&MatrixRate::peak>("peak", "dense matrix products at peak_clock").scaled_by("flops_scale"),
     quantity<&MatrixRate::sustained>("sustained", "large products, power limit included")
         .optional()
         .scaled_by("flops_scale"),
     quantity<&MatrixRate::clock>("clock", "core clock at the sustained rate").optional(),
+    quantity<&MatrixRate::peak_clock>(
+        "peak_clock", "core clock at which the data sheet's peak holds; without it, boost_clock")
+        .by_others(),
 });
 static_assert(member_count<MatrixRate>() == kMatrixFields.size() + 2, "all but dtype and from_share");
 

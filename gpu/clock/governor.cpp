@@ -24,7 +24,7 @@ Watts power_limit(const GpuSpec& gpu) {
   if (of.level.value <= 0.0) return of.settled * of.limit;
   const MatrixRate& rate = matrix_rate(gpu, DType::bf16);
   const double slower = std::max(1.0, rate.sustained / of.level);
-  const Watts draws = power_at_boost(gpu, rate.sustained, rate.peak, {});
+  const Watts draws = power_at_boost(gpu, rate.sustained, flop_energy(rate.dtype), {});
   return std::pow(slower, -1.0 / of.exponent) * draws;
 }
 
@@ -32,10 +32,11 @@ Watts sustained_target(const GpuSpec& gpu) { return (1.0 - 0.5 * kGovernorBand) 
 
 bool is_governed(const GpuSpec& gpu) { return gpu.governor.board.value > 0.0 && gpu.governor.flop_pj > 0.0; }
 
-Watts power_at_boost(const GpuSpec& gpu, FlopsPerSecond rate, FlopsPerSecond peak, BytesPerSecond traffic) {
+double flop_energy(DType dtype) { return element_size(dtype) / element_size(DType::bf16); }
+
+Watts power_at_boost(const GpuSpec& gpu, FlopsPerSecond rate, double energy, BytesPerSecond traffic) {
   const GovernorSpec& of = gpu.governor;
-  const double per_flop = matrix_rate(gpu, DType::bf16).peak / peak;
-  return of.idle + Watts{kPico * (of.flop_pj * per_flop * rate.value + of.byte_pj * traffic.value)};
+  return of.idle + Watts{kPico * (of.flop_pj * energy * rate.value + of.byte_pj * traffic.value)};
 }
 
 double slowdown_to(const GpuSpec& gpu, Watts power, Watts allowed) {

@@ -22,11 +22,14 @@ Watts power_limit(const GpuSpec& gpu);
 /// below the limit.
 Watts sustained_target(const GpuSpec& gpu);
 
-/// Mean power of a stream that computes at \p rate on matrix units whose peak is \p peak and moves \p traffic
-/// at HBM, at boost clock: P = idle + flop_pj F (16-bit peak / peak) + byte_pj B. A flop of a type with twice
-/// the peak takes half the energy (assumed). Wrong when: operands are not random (fewer bits toggle), links or
-/// copy engines draw much, or vector units compute.
-Watts power_at_boost(const GpuSpec& gpu, FlopsPerSecond rate, FlopsPerSecond peak, BytesPerSecond traffic);
+/// Energy of a flop of matrix products of \p dtype over that of 16 bits: a flop of half the bits takes half the
+/// energy (assumed).
+double flop_energy(DType dtype);
+
+/// Mean power of a stream that computes at \p rate, a flop of which takes \p energy times that of a 16-bit
+/// matrix product, and moves \p traffic at HBM, at boost clock: P = idle + flop_pj F energy + byte_pj B. Wrong
+/// when: operands are not random (fewer bits toggle), links or copy engines draw much, or vector units compute.
+Watts power_at_boost(const GpuSpec& gpu, FlopsPerSecond rate, double energy, BytesPerSecond traffic);
 
 /// The same on \p cus CUs, each of which draws what it does where all of them draw \p on_all; 0 stays 0. Wrong
 /// when: HBM is what feeds a part of the GPU as fast as the whole.

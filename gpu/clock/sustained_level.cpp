@@ -33,8 +33,8 @@ std::optional<SustainedLevel> sustained_level(const GpuSpec& gpu) {
   if (rate == nullptr) return std::nullopt;
   SustainedLevel level{.evidence = evidence_of(gpu), .rate = rate->sustained};
   if (is_governed(gpu))
-    level.rate =
-        rate->sustained / sustained_slowdown(gpu, power_at_boost(gpu, rate->sustained, rate->peak, {}));
+    level.rate = rate->sustained /
+                 sustained_slowdown(gpu, power_at_boost(gpu, rate->sustained, flop_energy(rate->dtype), {}));
   const bool is_known = level.evidence == LevelEvidence::measured || level.evidence == LevelEvidence::relative;
   if (is_known) level.measured_on = gpu.governor.measured_on;
   const bool is_transferred =

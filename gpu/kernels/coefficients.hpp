@@ -32,7 +32,6 @@ struct GemmCoefficients {
   double saturating_waves = 0.0;
   double step_cycles = 0.0;
   double l2_bytes_per_clock = kUnlimited;
-  double cu_bytes_per_clock = kUnlimited;
   double hbm_share = 1.0;
   double split_us = 0.0;
   double split_cycles = 0.0;
@@ -59,7 +58,6 @@ inline constexpr std::array kGemmFields = {
               "wavefronts for a CU's full rate"},
     GemmField{"step_cycles", &GemmCoefficients::step_cycles, 0, 2000, "least cycles of 64 steps of K"},
     GemmField{"l2_bytes_per_clock", &GemmCoefficients::l2_bytes_per_clock, 8, 512, "that a CU loads from L2"},
-    GemmField{"cu_bytes_per_clock", &GemmCoefficients::cu_bytes_per_clock, 4, 512, "that a CU loads from HBM"},
     GemmField{"hbm_share", &GemmCoefficients::hbm_share, 0.2, 1.2, "of HBM's achieved rate"},
     GemmField{"split_us", &GemmCoefficients::split_us, 0, 100, "us, of starting to add a split K's parts"},
     GemmField{"split_cycles", &GemmCoefficients::split_cycles, 0, 50000, "the same, core cycles"},

@@ -23,13 +23,9 @@ void scale_times(KernelDescription& kernel, double factor) {
   }
 }
 
-/// What vector units draw was never measured: they count as traffic alone.
 Watts power_of(const KernelDescription& kernel, const KernelTime& alone, const GpuSpec& gpu) {
-  const auto& rates = gpu.compute.matrix;
-  const auto vectors = std::ranges::find(rates, DType::fp32, &MatrixRate::dtype);
-  const bool on_matrix_units = vectors == rates.end() || kernel.peak > vectors->peak;
-  const FlopsPerSecond rate = on_matrix_units ? alone.flops / alone.time : FlopsPerSecond{};
-  return power_at_boost(gpu, rate, kernel.peak, (alone.hbm_read + alone.hbm_write) / alone.time);
+  return power_at_boost(gpu, alone.flops / alone.time, kernel.flop_energy,
+                        (alone.hbm_read + alone.hbm_write) / alone.time);
 }
 
 /// What every class's kernel is given: the GPU's factor of its coefficients, and what it draws.
@@ -42,7 +38,7 @@ KernelDescription on_this_gpu(KernelDescription kernel, const Operator& op, cons
   if (is_governed(gpu) && of.has_product()) {
     const KernelTime alone = time_alone(kernel, gpu, {.launch = LaunchCost::device});
     kernel.power = power_of(kernel, alone, gpu);
-    const Watts traffic = power_at_boost(gpu, {}, kernel.peak, (alone.hbm_read + alone.hbm_write) / alone.time);
+    const Watts traffic = power_at_boost(gpu, {}, 0.0, (alone.hbm_read + alone.hbm_write) / alone.time);
     kernel.energy = (1.0 / static_cast<double>(kernel.work_groups)) * ((kernel.power - traffic) * alone.time);
   }
   return kernel;

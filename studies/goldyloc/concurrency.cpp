@@ -7,8 +7,8 @@
 
 #include "gpu/gpu.hpp"
 #include "gpu/kernel_run.hpp"
+#include "gpu/kernels/gemm/gemm_choice.hpp"
 #include "gpu/kernels/gemm/gemm_kernel.hpp"
-#include "gpu/kernels/gemm/tuned_gemm.hpp"
 #include "studies/checked_row.hpp"
 
 namespace c3::inline studies {
@@ -77,7 +77,7 @@ Seconds time_at_once(const KernelDescription& kernel, int count, int degree, con
 TunedKernels tuned_kernels(const GemmShape& shape, const GpuSpec& gpu) {
   TunedKernels kernels;
   for (const int parts : kParts) {
-    const GemmPlan plan = plan_tuned_for(shape, gpu, part_of_gpu(gpu, parts));
+    const GemmPlan plan = fastest_plan(shape, gpu, part_of_gpu(gpu, parts));
     kernels.emplace(parts, describe_product("gemm", shape, gpu, plan));
   }
   return kernels;

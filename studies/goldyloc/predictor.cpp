@@ -5,7 +5,7 @@
 #include <numeric>
 #include <utility>
 
-#include "gpu/kernels/gemm/tuned_gemm.hpp"
+#include "gpu/kernels/gemm/gemm_choice.hpp"
 
 namespace c3::inline studies {
 namespace {

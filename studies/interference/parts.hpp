@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "engine/units.hpp"
-#include "gpu/kernels/gemm/gemm_plan.hpp"
+#include "gpu/kernels/gemm/gemm_choice.hpp"
 #include "studies/simulations.hpp"
 #include "studies/study.hpp"
 #include "workloads/experiment.hpp"

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "gpu/calibration/cross_validation.hpp"
-#include "gpu/kernels/gemm/gemm_plan.hpp"
+#include "gpu/kernels/gemm/gemm_choice.hpp"
 
 namespace c3::inline studies {
 namespace {

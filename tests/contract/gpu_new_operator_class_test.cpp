@@ -8,6 +8,7 @@
 
 #include "engine/errors.hpp"
 #include "gpu/kernels/describe.hpp"
+#include "gpu/kernels/kernel_bound.hpp"
 #include "gpu/kernels/operator_table.hpp"
 #include "tests/support/clusters.hpp"
 #include "tests/support/near.hpp"
@@ -59,7 +60,7 @@ TEST_CASE("a new class is timed by what its description moves") {
   const KernelTime time = time_of(kShape, gpu);
   CHECK(time.hbm_read.value == near(matrix(kShape).value));
   CHECK(time.hbm_write.value == near(matrix(kShape).value));
-  CHECK(time.bound != KernelBound::compute);
+  CHECK(BoundFinder(gpu).bound_of(kShape, time) == KernelBound::hbm);
   CHECK(time.time.value > moved / gpu.hbm.copy.value);
   CHECK(time.time.value < 1.2 * moved / gpu.hbm.copy.value + 20e-6);
   TransposeShape odd = kShape;

@@ -177,7 +177,6 @@ TEST_CASE("narrow rows reach less of HBM's rate, and half of the caches means mo
     return time_alone(describe_embedding("e", large, gpu), gpu, {.cache = cache, .launch = LaunchCost::device});
   };
   const KernelTime wide = time(128, 1.0);
-  CHECK(wide.bound == KernelBound::hbm);
   const double bytes = (wide.hbm_read + wide.hbm_write).value;
   CHECK((wide.time - wide.launch).value == near(bytes / 1e12, 0.02));
   const KernelTime narrow = time(32, 1.0);

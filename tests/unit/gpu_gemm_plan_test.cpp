@@ -1,15 +1,20 @@
 // Which tile and split of K a product gets, and what its operands cost.
 
-#include "gpu/kernels/gemm/gemm_plan.hpp"
+#include "gpu/kernels/gemm/gemm_choice.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <string_view>
 #include <vector>
 
+#include "configs/preset_store.hpp"
 #include "engine/errors.hpp"
+#include "gpu/kernel_time.hpp"
+#include "gpu/kernels/gemm/gemm_kernel.hpp"
 #include "tests/support/gpu_families.hpp"
 #include "tests/support/mi300x_like.hpp"
 #include "tests/support/near.hpp"
@@ -25,28 +30,29 @@ const GemmTile kSmall = {.m = 64, .n = 64, .k = 64, .waves = 4};
 const GemmTile kVector = {.m = 64, .n = 64, .k = 8, .waves = 4};
 const GemmTile kBatched = {.m = 32, .n = 128, .k = 8, .waves = 4};
 
-/// 304 CUs of 2.1 GHz: 2 TFLOP/s of bf16 each, 64 lanes for fp32; memory that limits nothing, and splits that
-/// cost no time to begin.
+constexpr Hertz kPeakClock{1216e12 / (2.0 * 304 * 1024)};
+
+/// 304 CUs of 2.1 GHz: 2 TFLOP/s of bf16 each by 1,024 products a clock, 64 lanes for fp32; memory that limits
+/// nothing and answers at once, and splits that cost no time to begin.
 GpuSpec gpu_with(std::vector<GemmTile> matrix_tiles) {
   GpuSpec gpu = mi300x_like_gpu();
   gpu.compute.matrix = {
-      {DType::bf16, 1216.0_TFLOPs, 608.0_TFLOPs, 1200.0_MHz},
+      {DType::bf16, 1216.0_TFLOPs, 608.0_TFLOPs, 1200.0_MHz, /*from_share=*/false, kPeakClock},
       {DType::fp32, FlopsPerSecond{304 * 64 * 2 * 2.1e9}, FlopsPerSecond{304 * 64 * 2 * 2.1e9}, 2100.0_MHz}};
   gpu.library_kernels.matrix_tiles = std::move(matrix_tiles);
   gpu.library_kernels.vector_tiles = {kVector};
   gpu.library_kernels.batched_vector_tiles = {kBatched};
   gpu.cache.l2_bandwidth = BytesPerSecond{1e21};
-  gpu.hbm.read = BytesPerSecond{1e21};
+  gpu.hbm.read = gpu.hbm.write = gpu.hbm.copy = BytesPerSecond{1e21};
+  gpu.hbm.latency = {};
   gpu.kernels.matrix_gemm.split_us = 0.0;
   return gpu;
 }
 
-/// Time of the plan where memory limits nothing.
-double time_of(const GemmPlan& plan, const GpuSpec& gpu) {
-  const auto xcds = gpu.compute.xcds;
-  const auto on_xcd = (plan.work_groups + xcds - 1) / xcds;
-  const auto on_cu = (on_xcd + gpu.compute.cus_per_xcd - 1) / gpu.compute.cus_per_xcd;
-  return std::max(static_cast<double>(on_cu) * plan.arithmetic.value, plan.least.value) + plan.reduction.value;
+/// As it is reported.
+double time_of(const GemmShape& shape, const GemmPlan& plan, const GpuSpec& gpu) {
+  return time_alone(describe_product("product", shape, gpu, plan), gpu, {.launch = LaunchCost::device})
+      .time.value;
 }
 
 }  // namespace
@@ -160,7 +166,8 @@ TEST_CASE("operands cost more beside more multiplications a clock") {
   // (Hopper); 2048 products of 8 bits cost as much as 1024 of 16. A = 256 / 2 = 128.
   gpu.kernels.matrix_gemm.operand = 64;
   CHECK(operand_loss(kLarge, DType::bf16, gpu) == near(std::sqrt(1.25)));
-  gpu.compute.matrix.push_back({DType::fp8, 2432.0_TFLOPs, 1216.0_TFLOPs, 1200.0_MHz});
+  gpu.compute.matrix.push_back(
+      {DType::fp8, 2432.0_TFLOPs, 1216.0_TFLOPs, 1200.0_MHz, /*from_share=*/false, kPeakClock});
   CHECK(operand_loss(kLarge, DType::fp8, gpu) == near(std::sqrt(1.25)));
   gpu.family = hopper();
   CHECK(operand_loss(kLarge, DType::bf16, gpu) == near(std::sqrt(1.0 + 1.0 / 16)));
@@ -178,29 +185,43 @@ TEST_CASE("the sustained rate is that of the best tile, and others lose against 
   CHECK(plan_gemm({1, 1, 64}, gpu).arithmetic.value == near(2.0 * 64 * 64 * 64 / 2e12 * std::sqrt(5.0 / 1.25)));
 }
 
-TEST_CASE("a plan is never slower than the best split of any single tile") {
-  const std::vector<GemmTile> tiles = {
-      kLarge, kSmall, {.m = 128, .n = 64, .k = 64, .waves = 4}, {.m = 256, .n = 128, .k = 32, .waves = 8}};
-  GpuSpec all = gpu_with(tiles);
-  all.kernels.matrix_gemm.split_us = 3.0;
-  all.kernels.matrix_gemm.prologue_k = 100;
-  all.kernels.matrix_gemm.saturating_waves = 4;
-  int chosen[4] = {};
-  for (const std::int64_t m : {1, 100, 700, 5000})
-    for (const std::int64_t n : {1, 64, 300, 3000, 9000})
-      for (const std::int64_t k : {8, 500, 4096, 100000}) {
-        CAPTURE(m);
-        CAPTURE(n);
-        CAPTURE(k);
-        const GemmPlan plan = plan_gemm({m, n, k}, all);
-        ++chosen[std::ranges::find(tiles, plan.tile) - tiles.begin()];
-        for (const GemmTile& tile : tiles) {
-          GpuSpec one = all;
-          one.library_kernels.matrix_tiles = {tile};
-          CHECK(time_of(plan, all) <= time_of(plan_gemm({m, n, k}, one), one) * (1 + 1e-12));
+TEST_CASE("no tile and split of a preset's lists is faster than the plan, by the time that is reported") {
+  for (const char* name : {"b200-sxm", "h100-sxm", "mi300x", "l40s", "p100-pcie-16gb"}) {
+    const GpuSpec gpu = load_gpu(name);
+    const DType dtype = std::string_view(name) == "p100-pcie-16gb" ? DType::fp32 : DType::bf16;
+    std::set<std::int64_t> chosen;
+    for (const std::int64_t m : {1, 100, 3072, 8192})
+      for (const std::int64_t n : {64, 300, 4096, 11008})
+        for (const std::int64_t k : {8, 500, 8192, 30000}) {
+          CAPTURE(name);
+          CAPTURE(m);
+          CAPTURE(n);
+          CAPTURE(k);
+          const GemmShape shape{m, n, k, dtype};
+          const GemmPlan plan = fastest_plan(shape, gpu);
+          chosen.insert(plan.tile.m * 1024 + plan.tile.n);
+          const double time = time_of(shape, plan, gpu);
+          for (const GemmPlan& other : plans_of(shape, gpu))
+            CHECK(time <= time_of(shape, other, gpu));
         }
-      }
-  CHECK(std::ranges::count_if(chosen, [](int times) { return times > 0; }) >= 2);
+    CHECK(chosen.size() >= 4);
+  }
+}
+
+TEST_CASE("a peak holds at its own clock, and units that do more in a clock leave all that is in cycles") {
+  GpuSpec gpu = gpu_with({kLarge});
+  gpu.kernels.matrix_gemm.launch_cycles = 1953.125;
+  gpu.kernels.matrix_gemm.l2_bytes_per_clock = 64;
+  const GemmPlan before = plan_gemm({256, 256, 1024}, gpu);
+  for (const double factor : {1.25, 1.3, 1.8, 2.5, 3.0}) {
+    GpuSpec faster = gpu;
+    faster.compute.matrix[0].peak = factor * gpu.compute.matrix[0].peak;
+    faster.compute.matrix[0].sustained = factor * gpu.compute.matrix[0].sustained;
+    const GemmPlan after = plan_gemm({256, 256, 1024}, faster);
+    CHECK(after.launch == before.launch);
+    CHECK(after.arithmetic < before.arithmetic);
+    CHECK(after.arithmetic.value > after.l2_loads.value / (64 * kPeakClock.value));
+  }
 }
 
 TEST_CASE("a call costs its class's launch in cycles of the peak's clock") {

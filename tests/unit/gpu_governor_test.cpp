@@ -48,12 +48,12 @@ TEST_CASE("a board without known power is never slowed") {
   CHECK(is_governed(gpu));
 }
 
-TEST_CASE("power is idle power, flops and bytes, and a type of twice the peak takes half the energy") {
+TEST_CASE("power is idle power, flops and bytes, and a flop of half the bits takes half the energy") {
   // 100 W + 1 pJ x 400 TFLOP/s + 50 pJ x 2 TB/s = 600 W; fp8 at the same rate: 200 W less.
   const GpuSpec gpu = governed();
-  const FlopsPerSecond peak = matrix_rate(gpu, DType::bf16).peak;
-  CHECK(power_at_boost(gpu, 400.0_TFLOPs, peak, 2.0_TBps).value == near(600.0));
-  CHECK(power_at_boost(gpu, 400.0_TFLOPs, 2.0 * peak, 2.0_TBps).value == near(400.0));
+  CHECK(power_at_boost(gpu, 400.0_TFLOPs, flop_energy(DType::bf16), 2.0_TBps).value == near(600.0));
+  CHECK(power_at_boost(gpu, 400.0_TFLOPs, flop_energy(DType::fp8), 2.0_TBps).value == near(400.0));
+  CHECK(power_at_boost(gpu, 400.0_TFLOPs, 0.0, 2.0_TBps).value == near(200.0));
 }
 
 TEST_CASE("arithmetic slows down with the root of what is drawn beyond the limit, and not below it") {
@@ -70,7 +70,7 @@ TEST_CASE("arithmetic slows down with the root of what is drawn beyond the limit
 TEST_CASE("a node's measured level stands for the limit at which large products settle there") {
   GpuSpec gpu = governed();
   const MatrixRate& rate = matrix_rate(gpu, DType::bf16);
-  const Watts draws = power_at_boost(gpu, rate.sustained, rate.peak, {});
+  const Watts draws = power_at_boost(gpu, rate.sustained, 1.0, {});
   gpu.governor.level = 0.8 * rate.sustained;
   CHECK(sustained_slowdown(gpu, draws) == near(1.25));
 }

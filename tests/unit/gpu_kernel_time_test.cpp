@@ -191,23 +191,6 @@ TEST_CASE("L2, the XCDs' ports and the LLC each hold a kernel up, and nothing ov
   CHECK(microseconds(kernel, gpu) == near(7));
 }
 
-TEST_CASE("a bound says what a kernel's time is made of") {
-  const auto bound = [](const KernelDescription& kernel, const GpuSpec& gpu = round_gpu()) {
-    return name_of(time_alone(kernel, gpu).bound);
-  };
-  CHECK(bound(plain_kernel("k", 20, 10.0_us)) == "compute");
-  CHECK(bound(plain_kernel("k", 20, 10.0_us, 10.0_MB)) == "hbm");
-  GpuSpec slow_l2 = round_gpu();
-  slow_l2.cache.l2_bandwidth = 0.1_TBps;
-  CHECK(bound(plain_kernel("k", 20, 10.0_us, 10.0_MB), slow_l2) == "l2");
-  // Arithmetic beside 2 us of latency: less than half of the time, more than half.
-  CHECK(bound(plain_kernel("k", 8, 1.9_us)) == "latency");
-  CHECK(bound(plain_kernel("k", 8, 2.1_us)) == "compute");
-  GpuSpec late = round_gpu();
-  late.dispatch.launch_latency = 50.0_us;
-  CHECK(bound(plain_kernel("k", 20, 10.0_us), late) == "latency");
-}
-
 TEST_CASE("a launch costs what was measured with its class, or the device's part") {
   GpuSpec gpu = round_gpu();
   gpu.dispatch.launch_latency = 2.0_us;
@@ -275,13 +258,4 @@ TEST_CASE("a slice that no GPU has is refused") {
   large.needs.lds = 65.0_KiB;
   CHECK_THROWS_WITH_AS(time_alone(large, round_gpu()), "kernel 'k': a work group does not fit into a CU",
                        InfeasibleError);
-}
-
-TEST_CASE("kernels one after another add up, and the longest says what bounds them") {
-  KernelTime sum = time_alone(plain_kernel("k", 20, 10.0_us), round_gpu());
-  sum += time_alone(plain_kernel("k", 20, 10.0_us, 10.0_MB), round_gpu());
-  CHECK(sum.time.value == near(234e-6));
-  CHECK(sum.waves == 6);
-  CHECK(sum.hbm_read.value == near(200e6));
-  CHECK(name_of(sum.bound) == "hbm");
 }

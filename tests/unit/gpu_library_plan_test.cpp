@@ -6,8 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "gpu/kernels/gemm/gemm_plan.hpp"
-#include "gpu/kernels/gemm/tuned_gemm.hpp"
+#include "gpu/kernels/gemm/gemm_choice.hpp"
 #include "tests/support/mi300x_like.hpp"
 #include "tests/support/near.hpp"
 
@@ -108,9 +107,9 @@ TEST_CASE("products take the library's choice where there is one, and else the f
 TEST_CASE("tuning for a part of the GPU compares the preset's tiles, whatever the library takes") {
   GpuSpec gpu = gpu_of_library();
   const GemmShape shape{1024, 1024, 1024};
-  const GemmTile tuned = plan_tuned_for(shape, gpu, part_of_gpu(gpu, 4)).tile;
+  const GemmTile tuned = fastest_plan(shape, gpu, part_of_gpu(gpu, 4)).tile;
   gpu.library_choice =
       std::make_shared<OneKernel>(LibraryGemm{.tile_m = 16, .tile_n = 16, .depth_k = 16, .split = 1});
   REQUIRE(plan_gemm(shape, gpu).tile.m == 16);
-  CHECK(plan_tuned_for(shape, gpu, part_of_gpu(gpu, 4)).tile == tuned);
+  CHECK(fastest_plan(shape, gpu, part_of_gpu(gpu, 4)).tile == tuned);
 }

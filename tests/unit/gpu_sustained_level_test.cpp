@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "configs/preset_store.hpp"
 #include "gpu/clock/governor.hpp"
 #include "tests/support/governed_gpu.hpp"
 #include "tests/support/mi300x_like.hpp"
@@ -98,4 +99,30 @@ TEST_CASE("a GPU without 16-bit products has no level") {
   GpuSpec gpu = governed();
   gpu.compute.matrix.clear();
   CHECK_FALSE(sustained_level(gpu));
+}
+
+TEST_CASE("a part whose level is another part's settles where that one does: same chip, board and limit") {
+  int relatives = 0;
+  for (const std::string& name : preset_names(PresetKind::gpu)) {
+    const GpuSpec gpu = load_gpu(name);
+    const auto level = sustained_level(gpu);
+    if (!level || level->evidence != LevelEvidence::relative) continue;
+    CAPTURE(name);
+    ++relatives;
+    CHECK(level->rate / level_of(load_gpu(level->measured_on)).rate == near(1.0, 0.02));
+  }
+  CHECK(relatives >= 2);
+}
+
+TEST_CASE("cards that were cut for export multiply no more than the rule lets them: 2,400 TFLOP/s x bits") {
+  for (const char* name : {"rtx-6000d", "h20"}) {
+    for (const MatrixRate& rate : load_gpu(name).compute.matrix) {
+      CAPTURE(name);
+      CAPTURE(name_of(rate.dtype));
+      if (rate.dtype == DType::fp32) continue;  // of vector units, which are not said to be cut
+      const double bits = 8.0 * element_size(rate.dtype).value;
+      CHECK(bits * (rate.peak / 1.0_TFLOPs) <= 2400.0);
+      CHECK(bits * (rate.peak / 1.0_TFLOPs) >= 0.9 * 2400.0);
+    }
+  }
 }

@@ -3,8 +3,8 @@
 #include <doctest/doctest.h>
 
 #include "configs/preset_store.hpp"
+#include "gpu/kernels/gemm/gemm_choice.hpp"
 #include "gpu/kernels/gemm/gemm_kernel.hpp"
-#include "gpu/kernels/gemm/tuned_gemm.hpp"
 #include "studies/goldyloc/predictor.hpp"
 #include "tests/support/near.hpp"
 
@@ -21,7 +21,7 @@ GemmShape product(std::int64_t m, std::int64_t n, std::int64_t k) {
 }
 
 KernelDescription alone(const GemmShape& shape) {
-  return describe_product("gemm", shape, mi100(), plan_tuned_for(shape, mi100(), part_of_gpu(mi100(), 1)));
+  return describe_product("gemm", shape, mi100(), fastest_plan(shape, mi100(), part_of_gpu(mi100(), 1)));
 }
 
 TEST_CASE("degrees are powers of two below what is ready, and all that is ready") {
@@ -58,7 +58,7 @@ TEST_CASE("the kernel that is tuned for a part is the fastest on that part") {
       const KernelSlice slice = part_of_gpu(mi100(), parts);
       CHECK(slice.cus == (parts == 1 ? 0 : 120 / parts));
       CHECK(slice.cache == 1.0 / parts);
-      const GemmPlan tuned = plan_tuned_for(shape, mi100(), slice);
+      const GemmPlan tuned = fastest_plan(shape, mi100(), slice);
       const Seconds least = time_alone(describe_product("gemm", shape, mi100(), tuned), mi100(), slice).time;
       for (const GemmPlan& plan : plans_of(shape, mi100()))
         CHECK(time_alone(describe_product("gemm", shape, mi100(), plan), mi100(), slice).time >= least);
@@ -69,8 +69,8 @@ TEST_CASE("the kernel that is tuned for a part is the fastest on that part") {
 TEST_CASE("a kernel that is tuned for a quarter of the GPU does not have more work groups") {
   for (const std::int64_t m : {64, 256, 1024}) {
     const GemmShape shape = product(m, 1024, 1024);
-    const GemmPlan whole = plan_tuned_for(shape, mi100(), part_of_gpu(mi100(), 1));
-    const GemmPlan quarter = plan_tuned_for(shape, mi100(), part_of_gpu(mi100(), 4));
+    const GemmPlan whole = fastest_plan(shape, mi100(), part_of_gpu(mi100(), 1));
+    const GemmPlan quarter = fastest_plan(shape, mi100(), part_of_gpu(mi100(), 4));
     CHECK(quarter.work_groups <= whole.work_groups);
   }
 }

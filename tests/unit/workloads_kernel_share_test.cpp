@@ -5,7 +5,7 @@
 #include "configs/preset_store.hpp"
 #include "gpu/kernels/convolution/convolution_shape.hpp"
 #include "gpu/kernels/describe.hpp"
-#include "gpu/kernels/gemm/tuned_gemm.hpp"
+#include "gpu/kernels/gemm/gemm_choice.hpp"
 #include "tests/support/near.hpp"
 #include "tests/unit/workloads_pair.hpp"
 #include "workloads/execute/kernel_share.hpp"
@@ -103,7 +103,7 @@ TEST_CASE("a stream's products run by the plan that is fastest on its share, and
   REQUIRE(shares.front().has_value());
   CHECK(!shares.back());
   const KernelDescription kernel = shares.front()->describe_tuned(0, "gemm", shape);
-  CHECK(kernel.work_groups == plan_tuned_for(shape, gpu, share(experiment, tuned())).work_groups);
+  CHECK(kernel.work_groups == fastest_plan(shape, gpu, share(experiment, tuned())).work_groups);
   CHECK(kernel.work_groups == 1024);  // 4.1 waves of small tiles take less than two of large ones
   CHECK(describe("gemm", shape, gpu).work_groups == 256);
   CHECK(shares.front()->describe_tuned(0, "again", shape).name == "again");

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "engine/errors.hpp"
+#include "gpu/clock/governor.hpp"
 #include "gpu/kernels/checks.hpp"
 #include "gpu/kernels/held_registers.hpp"
 #include "gpu/kernels/tiling.hpp"
@@ -192,6 +193,7 @@ KernelDescription describe_attention(std::string name, const AttentionShape& sha
   kernel.output = (written * heads + key_head * (kv_written * kv_heads)) / work_groups;
   kernel.call = CallKind::attention;
   kernel.peak = rate.peak;
+  if (shape.dtype != DType::fp32) kernel.flop_energy = flop_energy(shape.dtype);
   const double seen =
       shape.causal ? 1.0 - 0.5 * static_cast<double>(shape.queries - 1) / static_cast<double>(shape.keys) : 1.0;
   kernel.useful_flops = Flops{products * 2.0 * heads * static_cast<double>(shape.keys) * seen *

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "gpu/kernels/convolution/plan_parts.hpp"
+#include "gpu/kernels/gemm/gemm_choice.hpp"
 #include "gpu/kernels/gemm/gemm_kernel.hpp"
-#include "gpu/kernels/gemm/tuned_gemm.hpp"
 #include "gpu/kernels/tiling.hpp"
 
 namespace c3::inline gpu {
@@ -129,6 +129,22 @@ std::vector<TouchedTensor> transposed(std::vector<TouchedTensor> touches, const 
   return touches;
 }
 
+/// The kernel of \p gemm by \p tiles, whose operands are gathered from images; \p distinct as distinct_share.
+KernelDescription gathered(const GemmShape& gemm, const GemmPlan& tiles, const ConvolutionShape& shape,
+                           double distinct, const GpuSpec& gpu) {
+  KernelDescription kernel = describe_product("convolution", gemm, gpu, tiles);
+  const double share = gpu.kernels.convolution.implicit_share;
+  kernel.compute_time = kernel.compute_time / share + gathering(kernel, shape, gpu);
+  kernel.least_time = std::max(kernel.least_time / share,
+                               waiting(gemm.k, pipeline_of(tiles, shape.dtype, gpu), shape.dtype, gpu));
+  kernel.traffic = std::make_shared<GatheredTraffic>(kernel.traffic, distinct);
+  kernel.useful_flops = Flops{2.0 * direct_multiplications(shape)};
+  kernel.persistent = {};
+  set_totals(kernel, shape);
+  write_once(kernel, shape);
+  return kernel;
+}
+
 /// The convolution with its k in \p parts.
 ConvolutionPlan planned(const ConvolutionShape& shape, std::int64_t parts, const PlanTarget& target) {
   const GpuSpec& gpu = target.gpu;
@@ -141,17 +157,11 @@ ConvolutionPlan planned(const ConvolutionShape& shape, std::int64_t parts, const
   ConvolutionPlan plan;
   KernelDescription& kernel = plan.kernel;
   // The library's own kernel, which its BLAS does not choose.
-  const GemmPlan tiles = target.is_whole() ? fastest_plan(gemm, gpu) : plan_tuned_for(gemm, gpu, target.slice);
-  kernel = describe_product("convolution", gemm, gpu, tiles);
-  const double share = gpu.kernels.convolution.implicit_share;
-  kernel.compute_time = kernel.compute_time / share + gathering(kernel, shape, gpu);
-  kernel.least_time = std::max(kernel.least_time / share,
-                               waiting(gemm.k, pipeline_of(tiles, shape.dtype, gpu), shape.dtype, gpu));
-  kernel.traffic = std::make_shared<GatheredTraffic>(kernel.traffic, distinct_share(shape, product));
-  kernel.useful_flops = Flops{2.0 * direct_multiplications(shape)};
-  kernel.persistent = {};
-  set_totals(kernel, shape);
-  write_once(kernel, shape);
+  const double distinct = distinct_share(shape, product);
+  const auto by = [&](const GemmPlan& tiles) { return gathered(gemm, tiles, shape, distinct, gpu); };
+  const auto time_of = [&](const GemmPlan& tiles) { return on_device(by(tiles), target); };
+  const double faster = std::max(1.0, gpu.kernels.convolution.implicit_share);
+  kernel = by(fastest_plan(gemm, gpu, target.slice, {.time_of = time_of, .faster = faster}));
   const std::int64_t taps = shape.filter.h * shape.filter.w;
   kernel.touches = touched_by(shape, {.channels = ceil_div(kStepOfProduct, taps), .pixels = kStepOfProduct});
   const Bytes element = element_size(shape.dtype);

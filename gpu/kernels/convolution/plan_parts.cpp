@@ -5,8 +5,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "gpu/kernels/gemm/gemm_choice.hpp"
 #include "gpu/kernels/gemm/gemm_kernel.hpp"
-#include "gpu/kernels/gemm/tuned_gemm.hpp"
 
 namespace c3::inline gpu {
 namespace {
@@ -94,7 +94,7 @@ Seconds on_device(const KernelDescription& kernel, const PlanTarget& target) {
 
 KernelDescription library_product(const GemmShape& gemm, const PlanTarget& target) {
   if (target.is_whole()) return describe_product("convolution", gemm, target.gpu);
-  return describe_product("convolution", gemm, target.gpu, plan_tuned_for(gemm, target.gpu, target.slice));
+  return describe_product("convolution", gemm, target.gpu, fastest_plan(gemm, target.gpu, target.slice));
 }
 
 void FastestPlan::take(ConvolutionPlan plan) {

@@ -4,11 +4,11 @@
 #include <stdexcept>
 
 #include "gpu/kernels/checks.hpp"
+#include "gpu/kernels/gemm/gemm_choice.hpp"
 #include "gpu/kernels/gemm/gemm_footprints.hpp"
 #include "gpu/kernels/gemm/gemm_kernel.hpp"
 #include "gpu/kernels/gemm/gemm_plan.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
-#include "gpu/kernels/gemm/tuned_gemm.hpp"
 #include "gpu/kernels/operator_class.hpp"
 #include "gpu/kernels/tiling.hpp"
 
@@ -101,7 +101,7 @@ Operator part(const GemmShape& shape, std::int64_t parts) {
 
 KernelDescription describe_tuned_gemm(std::string name, const GemmShape& shape, const GpuSpec& gpu,
                                       const KernelSlice& slice) {
-  KernelDescription kernel = describe_product(std::move(name), shape, gpu, plan_tuned_for(shape, gpu, slice));
+  KernelDescription kernel = describe_product(std::move(name), shape, gpu, fastest_plan(shape, gpu, slice));
   check_fits(kernel, gpu);
   return kernel;
 }

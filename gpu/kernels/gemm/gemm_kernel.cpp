@@ -7,7 +7,9 @@
 #include <optional>
 
 #include "gpu/cache_reuse.hpp"
+#include "gpu/clock/governor.hpp"
 #include "gpu/kernels/checks.hpp"
+#include "gpu/kernels/gemm/gemm_choice.hpp"
 #include "gpu/kernels/gemm/gemm_plan.hpp"
 #include "gpu/kernels/gemm/streamed_traffic.hpp"
 #include "gpu/kernels/held_registers.hpp"
@@ -272,6 +274,7 @@ KernelDescription describe_product(std::string name, const GemmShape& shape, con
   kernel.measured_launch = plan.launch;
   kernel.call = shape.batch > 1 ? CallKind::batched_product : CallKind::product;
   kernel.peak = rate.peak;
+  if (!on_vectors) kernel.flop_energy = flop_energy(shape.dtype);
   kernel.useful_flops = Flops{2.0 * product(shape.batch, shape.m, shape.n, shape.k)};
   const double a = shape.warm == WarmOperands::none ? product(shape.m, shape.k) : 0.0;
   const double b = shape.warm != WarmOperands::all ? product(shape.k, shape.n) : 0.0;

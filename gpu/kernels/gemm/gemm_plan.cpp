@@ -29,19 +29,15 @@ constexpr double kPairReferenceProducts = 4096;   // the same of two CUs' tensor
 constexpr double kStepsOfK = 64;                  // of `step_cycles`
 constexpr double kAccumulator = 4;                // bytes
 
-/// Fused multiply-adds of one CU and clock that the data sheet's peak stands for: a power of two, or three
-/// halves of one (fp4 of Blackwell Ultra).
-double products_per_clock(const MatrixRate& rate, const GpuSpec& gpu) {
-  const double at_boost = rate.peak.value / (2.0 * gpu.compute.cus() * gpu.compute.boost_clock.value);
-  const double power = std::exp2(std::round(std::log2(at_boost)));
-  const double three_halves = 1.5 * std::exp2(std::round(std::log2(at_boost / 1.5)));
-  const auto distance = [&](double products) { return std::abs(std::log2(products / at_boost)); };
-  return distance(power) <= distance(three_halves) ? power : three_halves;
-}
-
 /// The clock at which the peak holds, often below boost.
 double clock_of_peak(const MatrixRate& rate, const GpuSpec& gpu) {
-  return rate.peak.value / (2.0 * gpu.compute.cus() * products_per_clock(rate, gpu));
+  const double boost = gpu.compute.boost_clock.value;
+  return rate.peak_clock.value > 0.0 ? std::min(rate.peak_clock.value, boost) : boost;
+}
+
+/// Fused multiply-adds of one CU and clock that the data sheet's peak stands for.
+double products_per_clock(const MatrixRate& rate, const GpuSpec& gpu) {
+  return rate.peak.value / (2.0 * gpu.compute.cus() * clock_of_peak(rate, gpu));
 }
 
 double reference_products(MatrixOperands operands) {
@@ -144,29 +140,6 @@ class Planner {
         layout_(shape.layout == GemmLayout::nt ? coefficients_.nt_loss : 1.0),
         has_square_(std::ranges::any_of(tiles_for(shape, gpu), is_square)) {}
 
-  GemmPlan best() const {
-    GemmPlan best;
-    double shortest = std::numeric_limits<double>::infinity();
-    const double least = least_time();
-    const std::vector<Offer> offers = this->offers();
-    for (const std::int64_t split : splits()) {
-      if (split > 1 && shape_.k < split * shortest_part()) break;
-      const double reduced = split > 1 ? reduction(static_cast<double>(split)).value : 0.0;
-      if (split > 1 && least + reduced >= shortest) break;  // it grows
-      for (const Offer& offer : offers) {
-        const Candidate candidate = cut(offer, split);
-        if (least_time(candidate) + reduced >= shortest) continue;
-        const GemmPlan plan = planned(candidate);
-        const double time = time_of(plan);
-        if (time < shortest) {
-          shortest = time;
-          best = plan;
-        }
-      }
-    }
-    return completed(best);
-  }
-
   GemmPlan by(const GemmTile& tile, std::int64_t split) const {
     const double loss = loss_at(tile, operand_, pairs_up(shape_.dtype, gpu_));
     return completed(planned(cut({&tile, loss}, split)));
@@ -193,6 +166,7 @@ class Planner {
   struct Candidate {
     const GemmTile* tile;
     std::int64_t split, k_of_work_group, work_groups;
+    double loss;         ///< the tile's
     double multiplying;  ///< of a work group, as if nothing were loaded [s]
   };
 
@@ -238,6 +212,7 @@ class Planner {
                   .split = split,
                   .k_of_work_group = ceil_div(ceil_div(shape_.k, split), tile.k) * tile.k,
                   .work_groups = shape_.batch * ceil_div(shape_.m, tile.m) * ceil_div(shape_.n, tile.n) * split,
+                  .loss = offer.loss,
                   .multiplying = 0.0};
     const auto m = static_cast<double>(tile.m);
     const auto n = static_cast<double>(tile.n);
@@ -246,14 +221,11 @@ class Planner {
     return cut;
   }
 
-  /// time_of its plan takes no less, reduction apart: loads only add.
-  double least_time(const Candidate& candidate) const {
-    return on_fullest_cu(candidate.work_groups) * (candidate.multiplying * chosen_ * layout_);
-  }
-
-  double on_fullest_cu(std::int64_t work_groups) const {
-    const ComputeSpec& compute = gpu_.compute;
-    return static_cast<double>(ceil_div(ceil_div(work_groups, compute.xcds), compute.cus_per_xcd));
+  /// How much longer multiplying takes for a wavefront that keeps as many lanes busy as the reference has: more
+  /// lanes wait for it, but staging its operands, which makes a product `loss` times as long, takes no longer.
+  double slower_alone(double loss) const {
+    const double lanes = on_vectors() ? products_per_clock(rate_, gpu_) / kReferenceLanes : 1.0;
+    return std::sqrt(lanes * lanes + loss * loss - 1.0) / loss;
   }
 
   GemmPlan planned(const Candidate& candidate) const {
@@ -279,8 +251,8 @@ class Planner {
       loading = (loading + stored / (clock_ * coefficients_.l2_bytes_per_clock)) / width_;
     }
     plan.arithmetic = Seconds{norm(candidate.multiplying, loading) * chosen_ * layout_};
-    const double lanes = on_vectors() ? products_per_clock(rate_, gpu_) / kReferenceLanes : 1.0;
-    const double alone = plan.arithmetic.value * coefficients_.saturating_waves * lanes / tile.waves;
+    const double alone = norm(candidate.multiplying * slower_alone(candidate.loss), loading) * chosen_ *
+                         layout_ * coefficients_.saturating_waves / tile.waves;
     const double steps = k * std::min(1.0, element_) / kStepsOfK;  // two of fp4 are a byte
     plan.least = Seconds{std::max(alone, steps * coefficients_.step_cycles / clock_)};
     if (split > 1) plan.reduction = reduction(static_cast<double>(split));
@@ -306,36 +278,6 @@ class Planner {
     const double parts = split * outputs * kAccumulator + outputs * result_;
     return Seconds{coefficients_.split_us * 1e-6 + coefficients_.split_cycles / clock_ +
                    parts / (2.0 * gpu_.hbm.read.value)};
-  }
-
-  /// No candidate takes less, its reduction apart: all flops without padding on all CUs with the tile that
-  /// loses least, or the compulsory bytes.
-  double least_time() const {
-    constexpr double kRounding = 1e-12;
-    const double computing = 2.0 * static_cast<double>(shape_.batch) * static_cast<double>(shape_.m) *
-                             static_cast<double>(shape_.n) * static_cast<double>(shape_.k) /
-                             rate_.sustained.value;
-    return (1.0 - kRounding) * std::max(computing, bytes() / (gpu_.hbm.read.value * coefficients_.hbm_share));
-  }
-
-  double bytes() const {
-    const auto m = static_cast<double>(shape_.m);
-    const auto n = static_cast<double>(shape_.n);
-    const auto k = static_cast<double>(shape_.k);
-    return static_cast<double>(shape_.batch) * (a_element_ * m * k + b_element_ * n * k + result_ * m * n);
-  }
-
-  /// Wave quantisation and compulsory bytes; re-reads that depend on caches do not change the choice.
-  double time_of(const GemmPlan& plan) const {
-    const ComputeSpec& compute = gpu_.compute;
-    const double computing =
-        std::max(on_fullest_cu(plan.work_groups) * plan.arithmetic.value, plan.least.value);
-    const double cus = std::min<double>(compute.cus(), static_cast<double>(plan.work_groups));
-    const double hbm = std::min(gpu_.hbm.read.value * coefficients_.hbm_share,
-                                cus * clock_ * coefficients_.cu_bytes_per_clock);
-    const double l2 = static_cast<double>(plan.work_groups) * plan.l2_loads.value /
-                      (gpu_.cache.l2_bandwidth.value * compute.xcds);
-    return std::max(norm(computing, bytes() / hbm), l2) + plan.reduction.value;
   }
 
   const GemmShape& shape_;
@@ -380,14 +322,6 @@ double least_operand_loss(DType dtype, const GpuSpec& gpu) {
     least = std::min(least, loss_at(tile, operand, pairs_up(dtype, gpu)));
   return least;
 }
-
-GemmPlan plan_gemm(const GemmShape& shape, const GpuSpec& gpu) {
-  if (gpu.library_choice != nullptr)
-    if (const auto kernel = gpu.library_choice->kernel_for(shape, gpu)) return plan_by(shape, gpu, *kernel);
-  return fastest_plan(shape, gpu);
-}
-
-GemmPlan fastest_plan(const GemmShape& shape, const GpuSpec& gpu) { return Planner(shape, gpu).best(); }
 
 GemmPlan plan_by(const GemmShape& shape, const GpuSpec& gpu, const LibraryGemm& kernel) {
   const std::int64_t least_part = std::min(shape.k, kernel.depth_k);

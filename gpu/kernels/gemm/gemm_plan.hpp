@@ -1,6 +1,6 @@
 #pragma once
-/// Which tile and split of K a library picks for a product: the fastest, by a time that needs no cache model,
-/// or what was learned from the library's tables.
+/// Tiles and splits of K that a library has for a product, and what follows from each; which of them a product
+/// gets: gemm_choice.hpp.
 
 #include <cstdint>
 #include <span>
@@ -44,19 +44,13 @@ double operand_loss(const GemmTile& tile, DType dtype, const GpuSpec& gpu);
 /// The smallest operand_loss of the tiles that \p gpu has for \p dtype.
 double least_operand_loss(DType dtype, const GpuSpec& gpu);
 
-/// The plan of the kernel that the library takes by the GPU's GemmChoice: the fastest, or what was learned.
-/// \throws InfeasibleError without the data type or tiles.
-GemmPlan plan_gemm(const GemmShape& shape, const GpuSpec& gpu);
-
-/// The plan with the shortest time among all of the GPU's tiles and splits. \throws as plan_gemm
-GemmPlan fastest_plan(const GemmShape& shape, const GpuSpec& gpu);
-
 /// The plan of \p kernel, whose split is lowered until each part of K has a step. Its work groups have the
 /// wavefronts of the GPU's tile of the same sides; else 4, or 1 for 256 results and fewer (rocBLAS's kernels
-/// for matrix units). \throws as plan_gemm
+/// for matrix units). \throws as plans_of
 GemmPlan plan_by(const GemmShape& shape, const GpuSpec& gpu, const LibraryGemm& kernel);
 
-/// Every plan that fastest_plan compares. \throws as it does
+/// A plan for each of the GPU's tiles and splits of K that a library would consider, at least one.
+/// \throws InfeasibleError without the data type or tiles.
 std::vector<GemmPlan> plans_of(const GemmShape& shape, const GpuSpec& gpu);
 
 }  // namespace c3::gpu

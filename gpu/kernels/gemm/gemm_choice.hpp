@@ -1,0 +1,49 @@
+#pragma once
+/// Which of its plans a product gets: the fastest by the time that is reported, or what was learned from the
+/// library's tables. Products whose kernel was tuned for a part of the GPU, beside others that have the rest
+/// (GOLDYLOC, arXiv 2409.02227).
+
+#include <functional>
+#include <string>
+
+#include "gpu/kernel_time.hpp"
+#include "gpu/kernels/gemm/gemm_plan.hpp"
+#include "gpu/kernels/gemm/gemm_shape.hpp"
+#include "gpu/spec.hpp"
+
+namespace c3::inline gpu {
+
+/// The plan of the kernel that the library takes by the GPU's GemmChoice: the fastest, or what was learned.
+/// \throws InfeasibleError without the data type or tiles.
+GemmPlan plan_gemm(const GemmShape& shape, const GpuSpec& gpu);
+
+/// The plan among all of the preset's tiles and splits of K, whatever GemmChoice \p gpu has, with which \p
+/// shape takes least time on \p slice of \p gpu: by time_alone, caches included, so that a choice is never
+/// slower by the simulator's own times than another would have been. Of plans that take as long the one with
+/// fewer work groups, then the first of the list. Wrong when: a power limit slows a choice with more bytes by
+/// more. \throws InfeasibleError as plan_gemm
+GemmPlan fastest_plan(const GemmShape& shape, const GpuSpec& gpu, const KernelSlice& slice = {});
+
+/// How long a kernel takes that computes a product by a plan as a part of it.
+struct PlanTimes {
+  std::function<Seconds(const GemmPlan&)> time_of;
+  double faster = 1.0;  ///< most by which its arithmetic is faster than the plan's
+  Seconds memory = {};  ///< that loads from memory take at least
+};
+/// The same by \p times.
+GemmPlan fastest_plan(const GemmShape& shape, const GpuSpec& gpu, const KernelSlice& slice,
+                      const PlanTimes& times);
+
+/// A half, a quarter, ..: of the CUs, whole ones on each XCD, and of the caches.
+KernelSlice part_of_gpu(const GpuSpec& gpu, int parts);
+
+/// What a kernel holds of a GPU while it runs alone.
+struct KernelFootprint {
+  std::int64_t work_groups;
+  int on_cu;  ///< that one CU holds at once
+  double waves;
+  Bytes cache;  ///< of operands that its work groups share at one time, at most the last cache
+};
+KernelFootprint footprint_of(const KernelDescription& kernel, const GpuSpec& gpu);
+
+}  // namespace c3::gpu
