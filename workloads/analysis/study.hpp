@@ -68,7 +68,7 @@ struct StrategyResult {
   Seconds lower_bound;
   std::optional<double> speedup;  ///< serial median / time; absent without a serial strategy and sides alone
   std::optional<double> ideal_speedup;  ///< (kernel + collective) / max, both alone by default, see streams.
-                                        ///< The sum is on boards that serial heats. Absent without Measure::alone
+                                        ///< Summed on boards that serial heats. Absent without Measure::alone
   std::optional<double>
       share_of_ideal;               ///< (S-1)/(S_ideal-1); absent when S_ideal is 1, or see sides_may_overlap
   std::optional<SideTimes> kernel;  ///< absent when the experiment has no compute kernel
