@@ -41,11 +41,11 @@ TEST_CASE("points take place when the latest of their causes allows it") {
 
 TEST_CASE("points that wait for each other are refused") {
   DependencyGraph graph;
+  const PointId behind = graph.add_point({});
   const PointId a = graph.add_point({});
   const PointId b = graph.add_point({});
   graph.add_edge(a, b, 1_us, LagKind::host);
   graph.add_edge(b, a, 1_us, LagKind::host);
-  const PointId behind = graph.add_point({});
   graph.add_edge(a, behind, 1_us, LagKind::host);  // waits for the ring and is not in it
   try {
     graph.replay();
