@@ -73,10 +73,6 @@ class PresetSnapshot {
   PresetSnapshot* outer_;
 };
 
-/// The GPU preset of a device as drivers and tables of measurements name it: letters in lower case, '-' for '_'
-/// and ' ', without "nvidia-" and "tesla-" before it. Absent when no preset has just that name.
-std::optional<std::string> gpu_preset_of(std::string_view device);
-
 /// Presets as specs, every range at its nominal value. \throws ConfigError
 /// \param sets overrides of `gpu.` keys, as an experiment takes them.
 GpuSpec load_gpu(const std::string& name, std::span<const std::string> sets = {});

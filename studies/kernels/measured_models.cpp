@@ -11,6 +11,7 @@
 #include "base/csv_text.hpp"
 #include "base/nearest_name.hpp"
 #include "configs/config_error.hpp"
+#include "configs/gpu_match.hpp"
 #include "configs/preset_store.hpp"
 #include "files/input_files.hpp"
 

@@ -1,4 +1,5 @@
 #include "configs/experiment_reader.hpp"
+#include "configs/gpu_match.hpp"
 #include "configs/preset_store.hpp"
 
 #include <doctest/doctest.h>
