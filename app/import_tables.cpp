@@ -72,12 +72,12 @@ ImportTable classes_table(const ImportReport& report) {
 }
 
 ImportTable collectives_table(const ImportReport& report) {
-  ImportTable table{.name = "collectives",
-                    .title = "collectives",
-                    .columns = {"kind", "type", "bytes", "ranks", "kernels", "matched", "recorded [ms]",
-                                "true cost [ms]", "cost at most [ms]", "waiting [ms]", "waiting at least [ms]",
-                                "splits"},
-                    .rows = {}};
+  ImportTable table{
+      .name = "collectives",
+      .title = "collectives",
+      .columns = {"kind", "type", "bytes", "ranks", "kernels", "matched", "recorded [ms]", "true cost [ms]",
+                  "cost at most [ms]", "waiting [ms]", "waiting at least [ms]", "splits"},
+      .rows = {}};
   for (const CollectiveSummary& summary : report.collectives) {
     const bool has_whole = summary.instances > summary.partial;
     table.rows.push_back(

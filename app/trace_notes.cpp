@@ -27,9 +27,9 @@ std::string changed_durations(const Trace& trace) {
     texts.push_back(fmt::format("event {} '{}' from {:.3f} to {:.3f} us", change.event,
                                 trace.texts.text(change.name), change.recorded.microseconds(),
                                 change.taken.microseconds()));
-  return fmt::format("{}: {} impossible {}, negative or beyond later work of the stream, {} cut: {}", trace.file,
-                     texts.size(), texts.size() == 1 ? "duration" : "durations", texts.size() == 1 ? "is" : "are",
-                     listed(texts));
+  return fmt::format("{}: {} impossible {}, negative or beyond later work of the stream, {} cut: {}",
+                     trace.file, texts.size(), texts.size() == 1 ? "duration" : "durations",
+                     texts.size() == 1 ? "is" : "are", listed(texts));
 }
 
 /// Processes whose threads called the runtime.
@@ -59,10 +59,10 @@ std::vector<std::string> notes_on(const Trace& trace) {
   std::vector<std::string> notes;
   if (!trace.changed_durations.empty()) notes.push_back(changed_durations(trace));
   if (const std::vector<std::string> processes = calling_processes(trace); processes.size() > 1)
-    notes.push_back(fmt::format(
-        "{}: its calls are of {} processes ({}), so that it holds several ranks, and it is read as one: give each "
-        "rank its own file",
-        trace.file, processes.size(), listed(processes)));
+    notes.push_back(
+        fmt::format("{}: its calls are of {} processes ({}), so that it holds several ranks, and it is read as "
+                    "one: give each rank its own file",
+                    trace.file, processes.size(), listed(processes)));
   if (trace.activities.empty()) notes.push_back(no_gpu_work(trace));
   return notes;
 }

@@ -114,7 +114,9 @@ TEST_CASE("the true cost runs from the latest start to the end, and the latest r
   CHECK(report.unspecified.empty());
 }
 
-TEST_CASE("of a collective of eight ranks of which two are here, the cost is an upper bound and the waiting a lower one") {
+TEST_CASE(
+    "of a collective of eight ranks of which two are here, the cost is an upper bound and the waiting a lower "
+    "one") {
   std::vector<Rank> two = run_of(rank_of(0, 8, {50, 180}), rank_of(1, 8, {80, 175}));
   order_ranks(two, /*allow_missing=*/true);
   const ImportReport report = make_report(two);

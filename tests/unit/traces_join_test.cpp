@@ -74,18 +74,19 @@ TEST_CASE("metadata say that work communicates before its name does") {
   TraceText text;
   text.op("record_param_comms", 0, 100, R"("Collective name":"allreduce","In msg nelems":8,"dtype":"Float")");
   text.op("aten::copy_", 60, 20);
-  text.kernel("fused_norm", 300, 10, 9, 20, R"(,"Collective name":"allreduce")");     // says so itself
-  text.launch("reduce_kernel", 20, 40, 5, 1).launch("elementwise_kernel", 65, 70, 5, 2);  // c10d's, and a copy's
+  text.kernel("fused_norm", 300, 10, 9, 20, R"(,"Collective name":"allreduce")");  // says so itself
+  text.launch("reduce_kernel", 20, 40, 5, 1)
+      .launch("elementwise_kernel", 65, 70, 5, 2);  // c10d's, and a copy's
   const auto copy = [&](const char* name, int start, int correlation) {
     text.call("cudaMemcpyAsync", start, 2, correlation)
         .event("gpu_memcpy", name, start + 5, 1, R"("pid":0,"tid":7)",
                fmt::format(R"("stream":7,"device":0,"correlation":{})", correlation));
   };
-  copy("Memcpy PtoP (Device -> Device)", 82, 3);  // of NCCL's copy engines
+  copy("Memcpy PtoP (Device -> Device)", 82, 3);    // of NCCL's copy engines
   copy("Memcpy HtoD (Pageable -> Device)", 85, 4);  // of its setup
   const Rank rank(text.read());
-  CHECK(rank.classes == std::vector{WorkClass::collective, WorkClass::vector, WorkClass::collective, WorkClass::copy,
-                                    WorkClass::collective});
+  CHECK(rank.classes == std::vector{WorkClass::collective, WorkClass::vector, WorkClass::collective,
+                                    WorkClass::copy, WorkClass::collective});
   REQUIRE(rank.collectives.size() == 3);
   CHECK(rank.collectives[0].bytes == 32);
   CHECK(rank.collectives[1].kind == "all_reduce");

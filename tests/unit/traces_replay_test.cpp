@@ -62,10 +62,11 @@ TEST_CASE("of collectives that ranks run in two orders, the kernels of the ring 
     TraceText text;
     text.op("aten::zero", 0, 1);
     const auto kernel = [&](const char* name, int start, int sequence) {
-      text.call("cudaLaunchKernel", start - 10, 5, sequence).kernel(
-          name, start, 20, sequence, 20,
-          fmt::format(R"(,"Seq":{},"Collective name":"allreduce","In msg nelems":8,"dtype":"Float",)"
-                      R"("Group size":2,"Process Group Name":"0")", sequence));
+      text.call("cudaLaunchKernel", start - 10, 5, sequence)
+          .kernel(name, start, 20, sequence, 20,
+                  fmt::format(R"(,"Seq":{},"Collective name":"allreduce","In msg nelems":8,"dtype":"Float",)"
+                              R"("Group size":2,"Process Group Name":"0")",
+                              sequence));
     };
     kernel(first == 1 ? "one" : "two", 100, first);
     kernel(second == 1 ? "one" : "two", 200, second);
@@ -76,8 +77,9 @@ TEST_CASE("of collectives that ranks run in two orders, the kernels of the ring 
   ranks.push_back(rank(1, 2, 1));
   const std::string refusal = refusal_of([&] { make_report(ranks); });
   CHECK(refusal.find("events of this run wait for each other in a ring: ") != std::string::npos);
-  for (const char* const named : {"'one' (trace.json, event 2, ts 100.000)", "'two' (trace.json, event 4, ts 200.000)",
-                                  "'two' (trace.json, event 2, ts 100.000)", "'one' (trace.json, event 4, ts 200.000)"})
+  for (const char* const named :
+       {"'one' (trace.json, event 2, ts 100.000)", "'two' (trace.json, event 4, ts 200.000)",
+        "'two' (trace.json, event 2, ts 100.000)", "'one' (trace.json, event 4, ts 200.000)"})
     CHECK_MESSAGE(refusal.find(named) != std::string::npos, refusal);
 }
 

@@ -58,8 +58,8 @@ TEST_CASE("figures are of one step: time covered, exposed, waited and idle, sums
     CHECK_MESSAGE(*found == near(expected, 1e-12), name);
   };
   is("step", 50);
-  is("GPU busy", 35);                 // 10 to 80
-  is("idle", 15);                     // of 50
+  is("GPU busy", 35);               // 10 to 80
+  is("idle", 15);                   // of 50
   is("compute", 20);                // 10 to 40 and 50 to 60
   is("communication", 22.5);        // 35 to 80
   is("exposed communication", 15);  // 40 to 50 and 60 to 80: the copy hides nothing

@@ -32,8 +32,8 @@ struct CollectiveKernel {
   std::string missing() const;
 };
 
-/// Work of class collective, by start. Metadata of the kernel first, then of its operator, then the kernel's name
-/// for the kind. Of a copy, which is one of several of its operator, the bytes are not known.
+/// Work of class collective, by start. Metadata of the kernel first, then of its operator, then the kernel's
+/// name for the kind. Of a copy, which is one of several of its operator, the bytes are not known.
 std::vector<CollectiveKernel> collective_kernels(const Trace& trace, const TraceJoin& join,
                                                  const std::vector<WorkClass>& classes,
                                                  const std::vector<CollectiveIssue>& issues);

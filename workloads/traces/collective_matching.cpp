@@ -50,7 +50,8 @@ using Key = std::tuple<std::string, bool, std::int64_t, int>;
 
 class Matcher {
  public:
-  explicit Matcher(const std::vector<Rank>& ranks) : ranks_(ranks), has_all_ranks_(missing_ranks(ranks).empty()) {
+  explicit Matcher(const std::vector<Rank>& ranks)
+      : ranks_(ranks), has_all_ranks_(missing_ranks(ranks).empty()) {
     for (std::uint32_t rank = 0; rank < ranks.size(); ++rank)
       add_rank(rank);
   }

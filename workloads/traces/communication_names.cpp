@@ -80,8 +80,8 @@ bool has(std::string_view name, std::string_view pattern) {
 }  // namespace
 
 const CommunicationName* communication_name(std::string_view kernel_name) {
-  const auto* const found =
-      std::ranges::find_if(kNames, [&](const CommunicationName& line) { return has(kernel_name, line.pattern); });
+  const auto* const found = std::ranges::find_if(
+      kNames, [&](const CommunicationName& line) { return has(kernel_name, line.pattern); });
   return found == kNames.end() ? nullptr : found;
 }
 

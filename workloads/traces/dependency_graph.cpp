@@ -55,7 +55,8 @@ std::vector<PointId> DependencyGraph::ring_among(const std::vector<std::uint32_t
   for (const Edge& edge : edges_) {
     if (waits[edge.from] > 0) cause[edge.to] = edge.from;
   }
-  auto at = static_cast<PointId>(std::ranges::find_if(waits, [](auto left) { return left > 0; }) - waits.begin());
+  auto at =
+      static_cast<PointId>(std::ranges::find_if(waits, [](auto left) { return left > 0; }) - waits.begin());
   for (std::size_t i = 0; i < points(); ++i)  // a point that waits may wait for a ring without being in it
     at = cause[at];
   std::vector<PointId> ring{at};

@@ -39,7 +39,8 @@ class CycleError : public std::logic_error {
  public:
   explicit CycleError(std::vector<PointId> ring)
       : std::logic_error("the points of a graph wait for each other"), ring_(std::move(ring)) {}
-  const std::vector<PointId>& ring() const { return ring_; }  ///< each waits for the one before it, the first for the last
+  /// Each waits for the one before it, the first for the last.
+  const std::vector<PointId>& ring() const { return ring_; }
 
  private:
   std::vector<PointId> ring_;

@@ -10,7 +10,7 @@ bool share_a_launch(const TraceEvent& a, const TraceEvent& b) {
 }  // namespace
 
 void cut_impossible_durations(Trace& trace) {
-  std::vector<std::uint32_t> next(trace.queues.size(), kNoIndex);               // [queues] activity that starts next
+  std::vector<std::uint32_t> next(trace.queues.size(), kNoIndex);  // [queues] activity that starts next
   std::vector<std::uint32_t> next_launch(trace.activities.size(), kNoIndex);  // the same, of another call
   for (auto i = static_cast<std::uint32_t>(trace.activities.size()); i-- > 0;) {
     TraceEvent& event = trace.activities[i];

@@ -66,9 +66,9 @@ constexpr std::array kWords{
     Word{"adam", WorkClass::vector},
 };
 
-/// Whether metadata say that \p activity is a part of a collective: the kernel's own, or those of c10d's operator
-/// that launched it without another operator between. Copies of the second kind are those of NCCL by copy
-/// engines (2.28 on), which go from GPU to GPU; others are of its setup.
+/// Whether metadata say that \p activity is a part of a collective: the kernel's own, or those of c10d's
+/// operator that launched it without another operator between. Copies of the second kind are those of NCCL by
+/// copy engines (2.28 on), which go from GPU to GPU; others are of its setup.
 bool is_said_to_communicate(const Trace& trace, const TraceJoin& join, std::uint32_t activity) {
   const TraceEvent& event = trace.activities[activity];
   if (event.kind == EventKind::memset) return false;

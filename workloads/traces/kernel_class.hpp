@@ -33,8 +33,8 @@ constexpr std::string_view name_of(WorkClass work) { return kWorkClassNames[stat
 std::string in_small_letters(std::string_view text);
 
 /// By the table of communication_names.cpp, else by words in the names that cuBLAS, cuDNN, CUTLASS, rocBLAS,
-/// MIOpen, Triton and PyTorch give their kernels. Wrong when: a library renames its kernels; a fused kernel does two things (it is called by the
-/// first one in the table of kernel_class.cpp).
+/// MIOpen, Triton and PyTorch give their kernels. Wrong when: a library renames its kernels; a fused kernel
+/// does two things (it is called by the first one in the table of kernel_class.cpp).
 WorkClass work_class(EventKind kind, std::string_view kernel_name);
 
 /// [activities] A collective where the metadata of the kernel or of c10d's operator say so; else by name.

@@ -45,7 +45,8 @@ std::string event_text(const RankEvent& of) {
                      static_cast<int>(date % kMicrosecond / 1000));
 }
 
-[[noreturn]] void refuse(const std::vector<Rank>& ranks, const RunGraph& run, const std::vector<PointId>& ring) {
+[[noreturn]] void refuse(const std::vector<Rank>& ranks, const RunGraph& run,
+                         const std::vector<PointId>& ring) {
   const std::unordered_map<PointId, RankEvent> events_of = events_at_points(ranks, run);
   std::vector<RankEvent> events;
   for (const PointId point : ring) {
@@ -60,8 +61,8 @@ std::string event_text(const RankEvent& of) {
   for (std::size_t i = 0; i < std::min(events.size(), kMostNamed); ++i)
     texts.push_back(event_text(events[i]));
   if (events.size() > kMostNamed) texts.push_back(fmt::format("and {} more", events.size() - kMostNamed));
-  throw TraceSetError(place, fmt::format("events of this run wait for each other in a ring: {}",
-                                         fmt::join(texts, ", ")));
+  throw TraceSetError(
+      place, fmt::format("events of this run wait for each other in a ring: {}", fmt::join(texts, ", ")));
 }
 
 }  // namespace

@@ -19,8 +19,8 @@ struct GraphOptions {
 };
 
 struct RankPoints {
-  std::vector<PointId> starts;  ///< [activities]
-  std::vector<PointId> ends;    ///< [activities]
+  std::vector<PointId> starts;                          ///< [activities]
+  std::vector<PointId> ends;                            ///< [activities]
   std::unordered_map<std::uint32_t, CallPoints> calls;  ///< by outermost call: those that launch or wait
   std::vector<StepPoints> steps;
   std::vector<std::vector<PointId>> threads;  ///< [threads] of the host, in their order

@@ -140,8 +140,8 @@ struct Trace {
   std::vector<OpDetails> op_details;
   std::vector<CollectiveArguments> collective_arguments;
   std::vector<SyncDetails> sync_details;
-  std::uint64_t events_read = 0;     ///< elements of traceEvents
-  std::uint64_t events_ignored = 0;  ///< of categories that times do not depend on
+  std::uint64_t events_read = 0;                           ///< elements of traceEvents
+  std::uint64_t events_ignored = 0;                        ///< of categories that times do not depend on
   std::map<std::string, std::uint64_t> unread_categories;  ///< of those, by category: events with a duration
   std::vector<ChangedDuration> changed_durations;
 

@@ -8,8 +8,8 @@
 #include "engine/errors.hpp"
 #include "workloads/traces/collective_splits.hpp"
 #include "workloads/traces/replay/operator_words.hpp"
-#include "workloads/traces/retiming/kernel_operators.hpp"
 #include "workloads/traces/replayed_dates.hpp"
+#include "workloads/traces/retiming/kernel_operators.hpp"
 
 namespace c3::inline traces {
 namespace {
@@ -166,8 +166,8 @@ class Recorder {
     run_.collectives.push_back(std::move(collective));
   }
 
-  /// All of a rank that was recorded alone, each with what is known of it. Where a trace says no size of any group,
-  /// as those before 2023, the group is the job.
+  /// All of a rank that was recorded alone, each with what is known of it. Where a trace says no size of any
+  /// group, as those before 2023, the group is the job.
   void add_collectives_of(const Rank& rank) {
     const bool has_sizes = std::ranges::any_of(
         rank.collectives, [](const CollectiveKernel& kernel) { return kernel.group_size.has_value(); });

@@ -174,8 +174,8 @@ class ScriptWriter {
 };
 
 /// A barrier where it is not known: nothing but its members matters then, as it is timed. Where a rank that was
-/// recorded alone stands for all, they do the same and come together: all of them are the members, and nothing is a
-/// call where there is one. All ranks of the cluster are not listed, so that one may stand for them.
+/// recorded alone stands for all, they do the same and come together: all of them are the members, and nothing
+/// is a call where there is one. All ranks of the cluster are not listed, so that one may stand for them.
 std::optional<CollectiveCall> call_of(const RecordedRun& run, const RecordedCollective& collective, int ranks) {
   std::optional<CollectiveCall> call = specified_call(run, collective, ranks);
   if (!call && run.is_of_one_rank()) {

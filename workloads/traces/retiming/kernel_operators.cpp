@@ -74,8 +74,8 @@ class Facts {
   std::map<std::uint32_t, std::size_t> kernels_;                         ///< by op
 };
 
-/// What decides a kernel's operator: its name and class, the name of its launching operator, and name, arguments and number
-/// of alike and of all kernels of the operator with shapes around it.
+/// What decides a kernel's operator: its name and class, the name of its launching operator, and name,
+/// arguments and number of alike and of all kernels of the operator with shapes around it.
 using Key = std::tuple<TextId, WorkClass, TextId, TextId, TextId, TextId, TextId, std::size_t, bool>;
 
 /// \p helper with the operator of \p main, in whose time it is; nullptr: that is not known.
