@@ -99,8 +99,8 @@ TEST_CASE(
   mixed.facts.flops = {{DType::bf16, 1000.0_TFLOPs, Flops{4e14}, Flops{4e14}},
                        {DType::fp8, 2000.0_TFLOPs, Flops{8e14}, Flops{1e15}}};
   CHECK(mixed.facts.model_flops() == Flops{1.2e15});
-  CHECK(mixed.facts.model_at_peak().value == test::near(0.8));
-  CHECK(mixed.facts.hardware_at_peak().value == test::near(0.9));
+  CHECK(mixed.facts.model_at_peak().value == near(0.8));
+  CHECK(mixed.facts.hardware_at_peak().value == near(0.9));
   const std::string notes = step_cells(study({strategy("fsdp", mixed)})).notes;
   CHECK(notes.find("peaks 1000.0 TFLOP/s (bf16), 2000.0 TFLOP/s (fp8), each for the products of its type") !=
         std::string::npos);

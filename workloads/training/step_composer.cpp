@@ -6,7 +6,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "gpu/kernels/attention/attention_shape.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/kernels/operator_table.hpp"
 #include "workloads/models/styles/style.hpp"
@@ -17,13 +16,6 @@ namespace c3::inline workloads {
 namespace {
 
 bool makes_gradient(const PartKernel& kernel) { return kernel.gradient.value > 0.0; }
-
-/// Type of the operands of its matrix products; nullopt: it has none.
-std::optional<DType> product_dtype(const Operator& op) {
-  if (const auto* const gemm = op.as<GemmShape>()) return gemm->dtype;
-  if (const auto* const attention = op.as<AttentionShape>()) return attention->dtype;
-  return std::nullopt;
-}
 
 /// Of a product's output's gradient, as the gradient of its weight reads it.
 Bytes gradient_bytes(const Operator& product) {
@@ -44,8 +36,8 @@ void StepComposer::begin_forward_block(const BlockKernels& block, BlockState& st
     state.input = keep("layer inputs", stream_bytes());
   }
   for (const PartKernel& kernel : block.forward)
-    if (const auto dtype = product_dtype(kernel.op))
-      flops_[*dtype].model += (kernel.is_frozen ? 2.0 : 3.0) * matrix_flops(kernel.op);
+    if (const auto multiplies = kernel.op.of_class().multiplies)
+      flops_[multiplies(kernel.op)].model += (kernel.is_frozen ? 2.0 : 3.0) * matrix_flops(kernel.op);
 }
 
 // \p kernels of some of the block's parts, in their order.
@@ -292,7 +284,7 @@ void StepComposer::run_kernel(const PartKernel& kernel, Pass pass, Keeping keepi
 
 void StepComposer::run_chunk(const PartKernel& kernel, int chunks) {
   const Operator op = part_of(kernel.op, chunks);
-  if (const auto dtype = product_dtype(op)) flops_[*dtype].hardware += matrix_flops(op);
+  if (const auto multiplies = op.of_class().multiplies) flops_[multiplies(op)].hardware += matrix_flops(op);
   program_.host_launches(kernel.launches - 1);
   program_.kernel(compute_, name_of(kernel.part), op);
 }
