@@ -90,7 +90,7 @@ StudyInput input_of(const ReproduceOptions& options, const Study& study) {
 /// Where \p name was asked for. Which columns a table has is known now.
 void write_rows(std::optional<TemporaryFile>& file, const std::string& name, const std::string& text) {
   if (!file) return;
-  refuse_file_of_user(name, header_of(text));
+  refuse_file_of_user(name, files::header_of(text));
   file->append(text);
   file->rename_to_target();
 }
@@ -107,7 +107,7 @@ void write_weights(const StudyOutcome& outcome, const std::filesystem::path& fol
   if (outcome.weights.empty()) return;
   std::filesystem::create_directories(folder);
   for (const auto& [name, text] : outcome.weights) {
-    TemporaryFile file(folder / name, header_of(text));
+    TemporaryFile file(folder / name, files::header_of(text));
     file.append(text);
     file.rename_to_target();
   }
