@@ -29,7 +29,6 @@
 #include "results/observer_fanout.hpp"
 #include "results/result_file.hpp"
 #include "results/shell_word.hpp"
-#include "results/slot_waits.hpp"
 #include "results/study_json.hpp"
 #include "results/table.hpp"
 #include "results/timeline_writer.hpp"
@@ -106,8 +105,7 @@ class RunOutput : public StudyRecorder {
         file_(path_, header),
         recording_(std::move(recording)),
         traces_(open_traces(options, nominal)),
-        strategies_(nominal.strategies),
-        streams_(nominal.program.streams) {
+        strategies_(nominal.strategies) {
     study_ = {.experiment = nominal.name,
               .seed = nominal.measure.seed,
               .conditions = conditions_of(nominal),
@@ -144,11 +142,10 @@ class RunOutput : public StudyRecorder {
   void finish(const StrategyResult& result, const std::vector<CollectiveRecord>& collectives) override {
     OpenStrategy& open = open_.at(result.name);
     if (recording_) open.timeline.add_recording(*recording_);
-    StrategyResult& its = study_.strategies.emplace_back(result);
-    std::ranges::move(open.slots.notes(streams_), std::back_inserter(its.notes));
-    open.timeline.finish(its, collectives);
+    open.timeline.finish(result, collectives);
     if (open.trace != nullptr) open.trace->finish();
     open_.erase(result.name);
+    study_.strategies.push_back(result);
   }
 
   /// \param impossible strategies, which are not in the file
@@ -170,13 +167,9 @@ class RunOutput : public StudyRecorder {
  private:
   /// One whose run has begun.
   struct OpenStrategy {
-    OpenStrategy(ResultFile& file, const std::string& name) : timeline(file, name) {
-      observers.add(timeline);
-      observers.add(slots);
-    }
+    OpenStrategy(ResultFile& file, const std::string& name) : timeline(file, name) { observers.add(timeline); }
 
     TimelineWriter timeline;
-    SlotWaits slots;
     TraceWriter* trace = nullptr;
     ObserverFanout observers;
   };
@@ -205,7 +198,6 @@ class RunOutput : public StudyRecorder {
   std::optional<PlacedRun> recording_;
   Traces traces_;
   std::vector<Strategy> strategies_;
-  std::vector<std::string> streams_;
   StudyResult study_;
   std::string shortened_;
   std::map<std::string, OpenStrategy> open_;  ///< by strategy
