@@ -95,8 +95,11 @@ class FilesOfTheUser(ScratchTest):
         self.check(["explain", "e.toml", "--no-levers", "--page", "x.html"], "x.html")
         self.check(["tune", "tune.toml", "--page", "t.html"], "t.html")
 
-    def test_reproduce(self):
-        self.check(["reproduce", "t3", "--rows", "rows.csv"], "rows.csv")
+    def test_reproduce_refuses_what_is_no_table_before_the_study_runs(self):
+        for text in (text for text in OF_THE_USER if "," not in text.split("\n", maxsplit=1)[0]):
+            (self.folder / "rows.csv").write_text(text)
+            self.assert_one_line(self.call(["reproduce", "t3", "--rows", "rows.csv"]), 2, REFUSED)
+            self.assertEqual((self.folder / "rows.csv").read_text(), text)
 
 
 if __name__ == "__main__":
