@@ -50,7 +50,7 @@ class Project(ScratchTest):
 system = "{}"
 [[stream]]
 name = "compute"
-run = [{{ convolution = {{ b = 64, channels = 256, filters = 256, height = 56, filter_h = 3, pad_h = 1, dtype = "fp16" }} }}]
+run = [{{ kernel = {{ op = "convolution", b = 64, channels = 256, filters = 256, height = 56, filter_h = 3, pad_h = 1, dtype = "fp16" }} }}]
 [strategy.alone]
 """
         for name in ("h100-sxm-8", "h200-sxm-8"):
