@@ -46,6 +46,9 @@ void add_fewer_tensor_ranks(Changes& changes, const TrainingSetup& setup) {
     fewer.sets.emplace_back("training.sequence_parallel=false");
     fewer.sets.emplace_back("training.tensor_overlap=\"none\"");
   }
+  // Twice the data-parallel ranks: of an odd number of micro-batches each is half as large instead.
+  if (setup.micro_batches % 2 != 0 && setup.micro_batch % 2 == 0)
+    fewer = both(std::move(fewer), training_key("micro_batch", setup.micro_batch / 2));
   changes.push_back(std::move(fewer));
 }
 
@@ -76,7 +79,7 @@ Changes for_data_parallel(const Experiment& experiment, const TrainingSetup& set
     changes.push_back(flag("training.reshard_after_forward", false));
   const int node = experiment.cluster.node.gpus;
   if (experiment.cluster.nodes > 1 && setup.sharding != Sharding::none && setup.shard_group == 0 &&
-      node % setup.tensor_parallel == 0)
+      node % setup.tensor_parallel == 0 && node > setup.tensor_parallel)
     changes.push_back(training_key("shard_group", std::int64_t{node / setup.tensor_parallel}));
   return changes;
 }

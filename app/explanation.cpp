@@ -304,7 +304,8 @@ class Explainer {
           with_change(request_.file, request_.sets, key, experiment_.step ? experiment_.step->tokens : 0);
       if (changed.step && !changed.step->fits()) throw InfeasibleError("does not fit in memory");
       const auto strategy = std::ranges::find(changed.strategies, strategy_.name, &Strategy::name);
-      const ExplainedRun run = explained_run(without(changed, *strategy, {}), cus_, seeds());
+      const CuChoice cus = best_partition(changed, *strategy);  // of its streams, which may be others
+      const ExplainedRun run = explained_run(without(changed, *strategy, {}), cus, seeds());
       return Json{{"sets", key.sets}, {"time", run.time.value}}.dump();
     } catch (const ConfigError& error) {
       return Json{{"problem", error.what()}}.dump();

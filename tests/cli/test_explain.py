@@ -184,10 +184,10 @@ class Explain(ScratchTest):
         parts = sorted(found["parts"], key=lambda its: -its["time_us"])
         self.assertIn("communication: tensor parallel", {part["name"] for part in parts[:3]})
         choices = {its["change"]: its for its in found["choices"]}
-        self.assertLessEqual({"tensor_overlap ring", "tensor_overlap user_buffers", "tensor_parallel 4"}, set(choices))
+        self.assertLessEqual({"tensor_overlap ring", "tensor_overlap user_buffers", "tensor_overlap chunks"}, set(choices))
         self.assertLessEqual({its["part"] for its in found["choices"]}, {part["name"] for part in parts if part["time_us"] > 0.01 * found["time_us"]})
         self.assertLessEqual(len({its["part"] for its in found["choices"]}), 3)
-        for change in ("tensor_overlap ring", "tensor_parallel 4"):
+        for change in ("tensor_overlap ring", "tensor_overlap chunks"):
             with self.subTest(choice=change):
                 self.assertIsNone(choices[change]["problem"])
                 self.assertAlmostEqual(choices[change]["time_us"] / self.time_of(file, *keys, *choices[change]["sets"]), 1, delta=1e-9)
