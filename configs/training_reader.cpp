@@ -172,7 +172,7 @@ void check_parallelism(Section& section, const TrainingSetup& setup, int ranks) 
     section.refuse("tensor_parallel",
                    fmt::format("{} does not divide the {} ranks of the system", setup.tensor_parallel, ranks));
   const int stages = setup.pipeline.stages;
-  if (ranks % (setup.tensor_parallel * stages) != 0)
+  if (ranks % setup.tensor_parallel == 0 && ranks % (setup.tensor_parallel * stages) != 0)
     section.refuse("pipeline",
                    fmt::format("{} stages of {} tensor-parallel ranks do not divide the {} ranks of the "
                                "system",

@@ -43,12 +43,15 @@ class ImpossibleStrategies(ScratchTest):
         self.assertLess(used_by_children() - begun, 8)  # of a simulation it would be 25 s
         self.assertEqual(self.files(), ["job.toml"])
 
-    def test_the_example_of_the_fused_experiment_prints_what_can_run(self):
+    def test_the_fused_experiment_prints_what_can_run_where_a_product_splits_k(self):
         file = SOURCE / "configs/experiments/fused_vs_dma_llama70b.toml"
-        done = c3sim("run", file, "--set", "model.tokens=512", "--set", "measure.seeds=1", "-o", "f.h5", "--json", folder=self.folder)
-        self.assertEqual(done.returncode, 5, done.stderr)
-        printed = json.loads(done.stdout)
-        self.assertEqual((len(printed["strategies"]), len(printed["impossible_strategies"])), (4, 2))
+        for tokens, code, counts in ((512, 0, (6, 0)), (640, 5, (4, 2))):  # 640 rows: the fastest plan splits K
+            with self.subTest(tokens=tokens):
+                done = c3sim("run", file, "--set", f"model.tokens={tokens}", "--set", "measure.seeds=1", "-o", "f.h5", "--json",
+                             folder=self.folder)
+                self.assertEqual(done.returncode, code, done.stderr)
+                printed = json.loads(done.stdout)
+                self.assertEqual((len(printed["strategies"]), len(printed.get("impossible_strategies", []))), counts)
 
 
 if __name__ == "__main__":

@@ -552,6 +552,7 @@ class ReportErrors(ScratchTest):
         self.assert_one_line(c3sim("report", path), 74,
                              r"run\.h5: cannot read attribute 'system': a file of schema version 1\.0\.0 has none; "
                              "run the experiment again$")
+        path.unlink()
         path = self.result()
         with h5py.File(path, "a") as file:
             file.attrs["schema_version"] = "2.0.0"

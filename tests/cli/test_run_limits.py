@@ -146,7 +146,7 @@ class RunLimits(ScratchTest):
 
     def test_quiet_says_only_why_it_ended(self):
         done = self.limited(LONG + QUICK_TWO + ONE_REPETITION, "7", "-q")
-        self.assertEqual(done.stderr, "c3sim: stopped by --timeout 7, nothing was written\n")
+        self.assertEqual(done.stderr, "c3sim: stopped by --timeout 7 before the first of 2 strategies was finished, nothing was written\n")
 
     def test_what_is_large_stops_in_time(self):
         gemm = '{ gemm = { m = 512, n = 512, k = 512, dtype = "bf16" } }'

@@ -8,6 +8,7 @@
 #include "engine/interrupt.hpp"
 #include "workloads/analysis/shorter_steps.hpp"
 #include "workloads/execute/check_run.hpp"
+#include "workloads/execute/run.hpp"
 
 namespace c3::inline workloads {
 

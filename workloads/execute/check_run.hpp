@@ -1,8 +1,10 @@
 #pragma once
 
-#include "workloads/execute/run.hpp"
+#include "workloads/experiment.hpp"
 
 namespace c3::inline workloads {
+
+struct RunSetup;
 
 /// Makes all that run_once() makes before the first event, and simulates nothing. \throws InfeasibleError for
 /// what run_once() refuses. Streams that wait for each other are found by running only.
