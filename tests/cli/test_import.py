@@ -304,7 +304,7 @@ class Program(ScratchTest):
     def test_an_operator_that_is_none_is_refused(self):
         import h5py
         for column, value, message in (("op", "gem", "'gem'"), ("m", 0, "m must be at least 1"), ("note", 99, "points to what is not there")):
-            self.import_run()
+            self.import_run("--force")
             path = self.folder / "replay/program.h5"
             with h5py.File(path, "r+") as file:
                 product = list(file["operators/op"].asstr()[:]).index("gemm")
@@ -350,14 +350,14 @@ class Program(ScratchTest):
         self.import_run()
         path = self.folder / "replay/experiment.toml"
         text = path.read_text()
-        for before, after, message in (('"program.h5"', '"absent.h5"', ":8:10: trace.use: "),
-                                       ('"recorded" ', '"frozen" ', ":9:10: trace.replay: "),
-                                       ('"recorded" ', '"mixed" ', ":9:10: trace.replay: mixed requires model, a list of some of gemm, "),
-                                       ('"recorded" ', '"mixed"\nmodel = ["gemm", "copy"]\n#', ":10:18: trace.model: unknown class 'copy'; known: gemm, "),
-                                       ('"recorded" ', '"mixed"\nmodel = []\n#', ":10:9: trace.model: must be a list of some of gemm, "),
-                                       ('"recorded" ', '"mixed"\nmodel = "gemm"\n#', ":10:9: trace.model: must be a list of some of gemm, "),
-                                       ('"recorded" ', '"modelled"\nmodel = ["gemm"]\n#', ':10:9: trace.model: requires replay = "mixed"'),
-                                       ('"recorded" ', '"recorded"\nmodel = ["gemm"]\n#', ':10:9: trace.model: requires replay = "mixed"'),
+        for before, after, message in (('"program.h5"', '"absent.h5"', ":8:11: trace.use: "),
+                                       ('"recorded" ', '"frozen" ', ":9:11: trace.replay: "),
+                                       ('"recorded" ', '"mixed" ', ":9:11: trace.replay: mixed requires model, a list of some of gemm, "),
+                                       ('"recorded" ', '"mixed"\nmodel = ["gemm", "copy"]\n#', ":11:18: trace.model: unknown class 'copy'; known: gemm, "),
+                                       ('"recorded" ', '"mixed"\nmodel = []\n#', ":11:10: trace.model: must be a list of some of gemm, "),
+                                       ('"recorded" ', '"mixed"\nmodel = "gemm"\n#', ":11:10: trace.model: must be a list of some of gemm, "),
+                                       ('"recorded" ', '"modelled"\nmodel = ["gemm"]\n#', ':11:10: trace.model: requires replay = "mixed"'),
+                                       ('"recorded" ', '"recorded"\nmodel = ["gemm"]\n#', ':11:10: trace.model: requires replay = "mixed"'),
                                        ("[measure]", "[[stream]]\nname = \"s\"\nrun = [{ timed = \"1 us\" }]\n[measure]", "trace: "),
                                        ('system = "a100-sxm-80gb-8"', 'system = "gh200-1"', "the trace has rank 1, the system 1 rank:")):
             path.write_text(text.replace(before, after))
