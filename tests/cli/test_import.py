@@ -350,14 +350,14 @@ class Program(ScratchTest):
         self.import_run()
         path = self.folder / "replay/experiment.toml"
         text = path.read_text()
-        for before, after, message in (('"program.h5"', '"absent.h5"', ":8:11: trace.use: "),
-                                       ('"recorded" ', '"frozen" ', ":9:11: trace.replay: "),
-                                       ('"recorded" ', '"mixed" ', ":9:11: trace.replay: mixed requires model, a list of some of gemm, "),
+        for before, after, message in (('"program.h5"', '"absent.h5"', ":9:10: trace.use: "),
+                                       ('"recorded" ', '"frozen" ', ":10:10: trace.replay: "),
+                                       ('"recorded" ', '"mixed" ', ":10:10: trace.replay: mixed requires model, a list of some of gemm, "),
                                        ('"recorded" ', '"mixed"\nmodel = ["gemm", "copy"]\n#', ":11:18: trace.model: unknown class 'copy'; known: gemm, "),
-                                       ('"recorded" ', '"mixed"\nmodel = []\n#', ":11:10: trace.model: must be a list of some of gemm, "),
-                                       ('"recorded" ', '"mixed"\nmodel = "gemm"\n#', ":11:10: trace.model: must be a list of some of gemm, "),
-                                       ('"recorded" ', '"modelled"\nmodel = ["gemm"]\n#', ':11:10: trace.model: requires replay = "mixed"'),
-                                       ('"recorded" ', '"recorded"\nmodel = ["gemm"]\n#', ':11:10: trace.model: requires replay = "mixed"'),
+                                       ('"recorded" ', '"mixed"\nmodel = []\n#', ":11:9: trace.model: must be a list of some of gemm, "),
+                                       ('"recorded" ', '"mixed"\nmodel = "gemm"\n#', ":11:9: trace.model: must be a list of some of gemm, "),
+                                       ('"recorded" ', '"modelled"\nmodel = ["gemm"]\n#', ':11:9: trace.model: requires replay = "mixed"'),
+                                       ('"recorded" ', '"recorded"\nmodel = ["gemm"]\n#', ':11:9: trace.model: requires replay = "mixed"'),
                                        ("[measure]", "[[stream]]\nname = \"s\"\nrun = [{ timed = \"1 us\" }]\n[measure]", "trace: "),
                                        ('system = "a100-sxm-80gb-8"', 'system = "gh200-1"', "the trace has rank 1, the system 1 rank:")):
             path.write_text(text.replace(before, after))
