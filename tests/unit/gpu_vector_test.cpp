@@ -168,7 +168,9 @@ TEST_CASE("tensors that the caches still hold never reach HBM, and without cache
 
 TEST_CASE("tensors that the caches may hold are all read where nothing is said to be there") {
   const KernelDescription kernel = described(shape_of(VectorOp::add));
-  CacheState state{.xcds = 2, .l2_size = Bytes{1e15}, .llc_size = Bytes{1e15}};
+  CacheState state;
+  state.xcds = 2;
+  state.l2_size = state.llc_size = Bytes{1e15};
   const auto work_groups = static_cast<double>(kernel.work_groups);
   CHECK((kernel.traffic->per_work_group(state).found * work_groups).value == near(2 * 4 * kElements));
   state.cold = true;
