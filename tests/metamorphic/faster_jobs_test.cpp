@@ -27,6 +27,7 @@
 #include "configs/fields/node_fields.hpp"
 #include "engine/errors.hpp"
 #include "engine/random.hpp"
+#include "gpu/kernels/gemm/gemm_choice.hpp"
 #include "gpu/kernels/gemm/gemm_plan.hpp"
 #include "tests/support/overlapping_jobs.hpp"
 #include "tests/support/seeds.hpp"

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "gpu/kernels/attention/attention_shape.hpp"
 #include "gpu/kernels/convolution/convolution_shape.hpp"
 #include "gpu/kernels/embedding/embedding_shape.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
@@ -56,6 +57,8 @@ inline DrawnKey drawn_key(ShapeKey key) {
       return {.words = names(names_listed<RowUpdate>())};
     case reuse:
       return {.words = names(names_listed<ReuseProfile>())};
+    case values:
+      return {.words = names(names_listed<AttentionValues>())};
     case causal:
       return {.words = {"0", "1"}};
     case m:
