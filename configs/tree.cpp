@@ -1,5 +1,7 @@
 #include "configs/tree.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -59,6 +61,10 @@ std::string_view type_of(const Node& node) {
   static constexpr std::array<std::string_view, 6> kNames = {"a boolean", "an integer", "a float",
                                                              "a string",  "an array",   "a table"};
   return kNames.at(node.value.index());
+}
+
+std::string wrong_type(std::string_view wanted, const Node& got) {
+  return fmt::format("must be {}, not {}", wanted, type_of(got));
 }
 
 bool is_sourced_value(const Node& node) {

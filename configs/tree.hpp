@@ -60,6 +60,9 @@ struct Member {
 /// "a table", "an integer", ...: what \p node is, for error messages.
 std::string_view type_of(const Node& node);
 
+/// That a node must be what \p wanted says, and what \p got is instead.
+std::string wrong_type(std::string_view wanted, const Node& got);
+
 /// A number (or choice) with its provenance, `{ value = .. }` or `{ low = .., nominal = .., high = .. }`.
 bool is_sourced_value(const Node& node);
 

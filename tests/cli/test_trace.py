@@ -140,7 +140,7 @@ class MainJob(TraceTest):
 
     @for_each_strategy
     def test_the_top_level_is_kinetos_with_the_events_at_its_end(self, trace, group):
-        self.assertEqual(list(trace.top), ["schemaVersion", "deviceProperties", "distributedInfo", "otherData",
+        self.assertEqual(list(trace.top), ["schemaVersion", "otherData", "deviceProperties", "distributedInfo",
                                            "displayTimeUnit", "traceEvents"])
         self.assertEqual((trace.top["schemaVersion"], trace.top["displayTimeUnit"]), (1, "ns"))
         self.assertEqual(trace.top["deviceProperties"][0]["numSms"], 304)

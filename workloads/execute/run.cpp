@@ -34,13 +34,6 @@
 namespace c3::inline workloads {
 namespace {
 
-void widen(SideSpan& total, const SideSpan& part) {
-  if (!part.any) return;
-  total.release = total.any ? std::min(total.release, part.release) : part.release;
-  total.end = std::max(total.end, part.end);
-  total.any = true;
-}
-
 /// Everything one run owns, in order of dependence.
 class Run {
  public:
@@ -235,9 +228,9 @@ class Run {
     result.streams.resize(contexts_.size());
     for (std::size_t i = 0; i < programs_.size(); ++i) {
       for (const SideSpan& span : {programs_[i].kernels(), programs_[i].collectives()})
-        widen(result.streams[i % contexts_.size()], span);
-      widen(result.kernels, programs_[i].kernels());
-      widen(result.collectives, programs_[i].collectives());
+        result.streams[i % contexts_.size()].widen(span);
+      result.kernels.widen(programs_[i].kernels());
+      result.collectives.widen(programs_[i].collectives());
     }
     result.time = std::max(result.kernels.end, result.collectives.end) + host_join(result.streams);
     if (strategy_.hbm_arbitration)
@@ -266,10 +259,8 @@ class Run {
                                 .times = step_breakdown(operations_of(place), result.time)});
     if (!setup.classes) return;
     AveragedLoads most;
-    for (int place = 0; place < cluster_.simulated_ranks(); ++place) {
-      const AveragedLoads its = averaged_loads(place, result.time);
-      most = {std::max(most.longer, its.longer), std::max(most.shorter, its.shorter)};
-    }
+    for (int place = 0; place < cluster_.simulated_ranks(); ++place)
+      most.widen(averaged_loads(place, result.time));
     add_averaged_loads(result, std::max(cluster_.schedules().inequity(), cluster_.interconnect().inequity()),
                        most, cluster_.ranks());
   }
@@ -277,18 +268,14 @@ class Run {
   /// How long copies of a rank take alone is not known: theirs may be all of \p time.
   AveragedLoads averaged_loads(int place, Seconds time) {
     AveragedLoads sum;
-    const auto add = [&](double spread, Seconds moves) {
-      sum.longer += spread * moves;
-      sum.shorter += spread / (1.0 + spread) * moves;
-    };
-    add(host_copies_.inequity(), time);
+    sum.add(host_copies_.inequity(), time);
     for (std::size_t stream = 0; stream < contexts_.size(); ++stream) {
       const StreamProgram& its = program(place, stream);
       for (std::size_t i = 0; i < its.operations().size(); ++i) {
         const SideSpan& span = its.spans()[i];
         if (!span.any) continue;
         if (const CollectiveRun* const run = run_of(its, i, cluster_.simulated_rank(place)))
-          add(run->inequity(), span.end - std::clamp(run->last_joined(), span.release, span.end));
+          sum.add(run->inequity(), span.end - std::clamp(run->last_joined(), span.release, span.end));
       }
     }
     return sum;

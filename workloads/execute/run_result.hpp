@@ -1,6 +1,7 @@
 #pragma once
 /// What one simulated run gives.
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -33,6 +34,14 @@ struct SideSpan {
   Seconds release, end;
   bool any = false;
   Seconds duration() const { return end - release; }
+
+  /// Covers \p part as well.
+  void widen(const SideSpan& part) {
+    if (!part.any) return;
+    release = any ? std::min(release, part.release) : part.release;
+    end = std::max(end, part.end);
+    any = true;
+  }
 };
 
 /// Ranks of which one is simulated for all.
@@ -54,6 +63,18 @@ struct SimulatedClass {
 /// shorter by their spread, and nothing hid that: of each the time in which it moves bytes.
 struct AveragedLoads {
   Seconds longer = {}, shorter = {};
+
+  /// A collective that moves bytes for \p moves, whose loads differ by \p spread.
+  void add(double spread, Seconds moves) {
+    longer += spread * moves;
+    shorter += spread / (1.0 + spread) * moves;
+  }
+
+  /// Covers \p other as well.
+  void widen(const AveragedLoads& other) {
+    longer = std::max(longer, other.longer);
+    shorter = std::max(shorter, other.shorter);
+  }
 
   bool operator==(const AveragedLoads&) const = default;
 };
