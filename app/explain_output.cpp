@@ -129,12 +129,10 @@ std::string choice_table(const Explanation& explanation) {
   return text;
 }
 
-/// Savings below it are noise.
-constexpr double kLeastSaving = 0.005;
-
 /// The rate or latency of which 1 % saves most.
 std::string binding_text(const std::vector<LeverResult>& levers, Seconds time) {
-  const LeverResult* const most = first_of(levers, &LeverResult::saving, kLeastSaving);
+  constexpr double kLeast = 0.005;  // percent: less is printed as 0
+  const LeverResult* const most = first_of(levers, &LeverResult::saving, kLeast);
   if (most == nullptr) return levers.empty() ? "" : ". 1 % of no lever saves 0.01 %";
   const bool is_rate = most->kind == LeverKind::rate;
   return fmt::format(". What binds is {}: 1 % {} saves {:.2f} %, and 1.5 times {} would save {}", most->name,
@@ -145,9 +143,12 @@ std::string binding_text(const std::vector<LeverResult>& levers, Seconds time) {
 /// The choice that saves most.
 std::string choice_text(const std::vector<ChoiceResult>& choices, Seconds time) {
   const auto saving = [time](const ChoiceResult& its) { return its.saving(time); };
-  const ChoiceResult* const most = first_of(choices, saving, kLeastSaving);
-  if (most == nullptr)
-    return choices.empty() ? "" : ". No choice that was tried on this hardware saves more than 0.5 %";
+  constexpr double kLeast = 0.005;  // a share of the time: less is noise
+  const ChoiceResult* const most = first_of(choices, saving, kLeast);
+  if (most == nullptr &&
+      std::ranges::any_of(choices, [](const ChoiceResult& its) { return its.problem.empty(); }))
+    return ". No choice that was tried on this hardware saves more than 0.5 %";
+  if (most == nullptr) return "";
   return fmt::format(". Change first, without other hardware: {}, which saves {}", most->choice.key.what,
                      share_text(saving(*most)));
 }

@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-
 #include "app/explain_schedule.hpp"
 #include "app/explanation.hpp"
 #include "results/report/bar_axis.hpp"

@@ -41,7 +41,6 @@ namespace fs = std::filesystem;
 constexpr std::string_view kStandardOutput = "-";
 constexpr std::string_view kTimeColumns = "time_us,bound,waves,hbm_read_bytes,hbm_write_bytes";
 constexpr TableHeader kTimedTable{.begins = {}, .ends = kTimeColumns};
-constexpr TableHeader kRejectedTable{.begins = {}, .ends = ",reason"};
 constexpr std::size_t kRowsAtOnce = 8192;  // of a thread: some ms of work
 
 /// A file under a temporary name until it is complete, or standard output.
@@ -195,6 +194,9 @@ fs::path rejected_beside(const std::string& output) {
   return fs::path(output).replace_extension(".rejected.csv");
 }
 
+/// Of the rows of \p table that cannot be timed.
+TableHeader rejected_header(const KernelTable& table) { return {.begins = table.header(), .ends = ",reason"}; }
+
 /// Those of an earlier run do not outlive it.
 void write_rejected(const KernelTable& table, const std::vector<BrokenRow>& broken, const fs::path& target) {
   std::error_code not_there;
@@ -205,7 +207,7 @@ void write_rejected(const KernelTable& table, const std::vector<BrokenRow>& brok
   std::string text = fmt::format("{},reason\n", table.header());
   for (const BrokenRow& row : broken)
     text += fmt::format("{},{}\n", row.text, quoted_cell(row.key + ": " + row.reason));
-  TemporaryFile file(target, kRejectedTable);
+  TemporaryFile file(target, rejected_header(table));
   file.append(text);
   file.rename_to_target();
 }
@@ -220,7 +222,7 @@ void check_usage(const KernelOptions& options) {
   if (options.cus.size() > 1) throw UsageError("--cus: one for a file");
 }
 
-void check_output(const KernelOptions& options) {
+void check_output(const KernelOptions& options, const KernelTable& table) {
   if (options.output.empty())
     throw UsageError("-o is required: the file for the times, or - for standard output");
   if (options.output == kStandardOutput) return;
@@ -229,7 +231,7 @@ void check_output(const KernelOptions& options) {
     throw OutputConflictError(
         rejected.string() +
         ": rejected rows would replace this file, which the command reads; choose another output");
-  refuse_file_of_user(rejected, kRejectedTable);
+  refuse_file_of_user(rejected, rejected_header(table));
 }
 
 /// More CUs than the one GPU of all rows has are no mistake of the rows.
@@ -254,7 +256,7 @@ ExitCode time_kernel_file(const KernelOptions& options) {
   check_usage(options);
   const bool to_file = options.output != kStandardOutput;
   const KernelTable table = KernelTable::read(options.csv, format_of(options));
-  check_output(options);
+  check_output(options, table);
   RowGpus gpus(table, options);
   check_slice(gpus.find("").gpu.get(), options);
   std::vector<BrokenRow> broken = table.broken();

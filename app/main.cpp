@@ -112,7 +112,8 @@ int run_command(int argc, char** argv) {
   Command& app = line.program();
   line.set_version(std::string(build_info().version));
   app.add_flag("-q,--quiet", "Nothing on stderr but errors");
-  app.add_flag("--force", "Outputs may replace files that c3sim did not write, or that were edited since");
+  app.add_flag("--force",
+               "Outputs may replace files that c3sim did not write, and experiments that were edited since");
   app.require_command();
 
   VerbAction action;

@@ -20,6 +20,7 @@
 #include "workloads/traces/execution/rank_match.hpp"
 #include "workloads/traces/file_rank.hpp"
 #include "workloads/traces/kineto_reader.hpp"
+#include "workloads/traces/order_ranks.hpp"
 #include "workloads/traces/rank_copies.hpp"
 #include "workloads/traces/rank_set.hpp"
 #include "workloads/traces/trace_format.hpp"

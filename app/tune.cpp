@@ -92,7 +92,7 @@ Tuning tune(const TuneRequest& request) {
   const std::vector<TuneCandidate> candidates = admitted(all, tuning);
   tuning.values = tuned_values(tuning, all);
   check_objective(tuning.goal, candidates);
-  for (const std::string& note : claim_folder(tuning.plan))
+  for (const std::string& note : claim_folder(tuning.plan, points_of(tuning.plan, {})))
     if (!request.quiet) fmt::print(stderr, "{}\n", note);
   search_candidates(request, tuning, candidates);
   tuning.launch = launch_of_best(tuning);

@@ -96,8 +96,9 @@ std::vector<TunedValue> tuned_values(const Tuning& tuning, const std::vector<Tun
       its->points.push_back(point);
       const std::string why = why_impossible(candidates[point], tuning.goal);
       if (why.empty()) {
+        const double price = candidates[point].facts.size.usd_per_gpu_hour;
+        its->usd_per_gpu_hour = its->possible == 0 || its->usd_per_gpu_hour == price ? price : 0.0;
         ++its->possible;
-        its->usd_per_gpu_hour = candidates[point].facts.size.usd_per_gpu_hour;
       } else if (its->why_impossible.empty()) {
         its->why_impossible = why;
       }

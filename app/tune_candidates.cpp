@@ -15,8 +15,9 @@
 namespace c3::inline app {
 namespace {
 
-constexpr std::size_t kMostTasks = 256;  ///< each has a file in memory
-constexpr std::size_t kWave = 64;        ///< candidates that are looked at before the best is known anew
+constexpr std::size_t kMostTasks = 256;   ///< each has a file in memory
+constexpr std::size_t kPointsOfTask = 8;  ///< for fewer, starting a process is a large part of the time
+constexpr std::size_t kWave = 64;         ///< candidates that are looked at before the best is known anew
 
 enum class Look { rough, whole };
 
@@ -109,7 +110,9 @@ using Progress = std::function<void(std::size_t, std::size_t)>;
 /// Looks at \p points, in parallel, and puts what it finds at their places of \p candidates.
 void look_at_all(const Sweep& space, const std::vector<std::size_t>& points, Look look, int workers,
                  const Progress& progress, std::vector<TuneCandidate>& candidates) {
-  const std::size_t count = std::min(points.size(), kMostTasks);
+  const auto all_busy = static_cast<std::size_t>(4 * workers);
+  const std::size_t count =
+      std::min({points.size(), kMostTasks, std::max(points.size() / kPointsOfTask, all_busy)});
   std::vector<ParallelTask> tasks;
   for (std::size_t task = 0; task < count; ++task) {
     tasks.push_back({"the bounds of candidates", [&space, &points, look, task, count] {

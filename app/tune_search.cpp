@@ -72,7 +72,7 @@ SweepPlan with_seeds(const TuneRequest& request, const SweepPlan& whole, std::in
     id = point_id(fmt::format("{}, {} seeds", id, seeds));
   for (std::string& command : plan.manifest.commands)
     command += fmt::format(" --set measure.seeds={}", seeds);
-  claim_folder(plan);
+  claim_folder(plan, points_of(plan, {}));
   return plan;
 }
 

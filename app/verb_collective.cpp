@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -89,9 +90,12 @@ CollectiveRows measure(const CollectiveRequest& request, bool quiet) {
 std::vector<std::string> notes_on_choices(const CollectiveRequest& request, const CollectiveRows& found) {
   const auto saved = [](const CollectiveRow& row) { return row.better ? row.better->share_saved() : 0.0; };
   const auto worst = std::ranges::max_element(found.rows, {}, saved);
-  if (!worst->better) return {};
-  return {fmt::format("the library's choice, not the best, at {} of {} sizes; at {:g} MB {}",
-                      std::ranges::count_if(found.rows, saved), found.rows.size(), worst->call.bytes / 1.0_MB,
+  if (worst == found.rows.end() || !worst->better) return {};
+  std::set<double> sizes;
+  for (const CollectiveRow& row : found.rows)
+    if (row.better) sizes.insert(row.call.bytes.value);
+  return {fmt::format("the library's choice, not the best, at {} of {} sizes; at {:g} MB {}", sizes.size(),
+                      request.sized.size(), worst->call.bytes / 1.0_MB,
                       words_of(*worst->better, request.cluster.library))};
 }
 

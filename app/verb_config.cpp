@@ -91,7 +91,7 @@ void add_config_verb(Command& app, VerbAction& action) {
       "  c3sim config show configs/experiments/c3_llama70b_mi300x.toml --resolved --set measure.seeds=1");
 
   Command& check_verb =
-      config.add_command("check", "Read a file (experiment or preset) and report the first mistake");
+      config.add_command("check", "Read a file (experiment or preset) and report what is wrong in it");
   add_file_options(check_verb, *options);
   check_verb.set_footer(
       "Examples:\n"

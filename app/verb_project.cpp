@@ -156,9 +156,9 @@ void add_project_verb(Command& app, VerbAction& action) {
   verb.add_flag("--check", request->check, "Also simulate the step, and say how far the projection is off");
   verb.add_flag("--json", request->json, "Print one JSON object");
   verb.set_footer(
-      "Times grow with the flops of products, attention and convolutions and the bytes of other kernels and collectives, "
-      "and\n"
-      "fall with peak rates. A projection knows no interference between operators, which a simulation adds.\n"
+      "Times grow with the flops of products, attention and convolutions and with the bytes of other kernels\n"
+      "and of collectives, and fall with peak rates. A projection knows no interference between operators, "
+      "which a simulation adds.\n"
       "\nExamples:\n"
       "  c3sim project configs/experiments/bert/bert_large_a100.toml --from "
       "configs/experiments/bert/bert_large_mi100.toml\n"

@@ -176,7 +176,7 @@ int sweep(const SweepOptions& options) {
 
   const std::vector<std::size_t> points = points_of(plan, shard);
   if (leads) {
-    for (const std::string& note : claim_folder(plan))
+    for (const std::string& note : claim_folder(plan, points))
       fmt::print(stderr, "{}\n", note);
   }
   install_interrupt_handler();

@@ -4,10 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 #include <numeric>
 #include <string>
 #include <vector>
+
+#include "base/small_letters.hpp"
 
 namespace c3::inline base {
 namespace {
@@ -30,20 +31,13 @@ std::size_t edits(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
-std::string in_lower_case(std::string_view text) {
-  std::string lower(text);
-  std::ranges::transform(lower, lower.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return lower;
-}
-
 /// The shortest candidate that \p written begins: a name that was not ended.
 std::string shortest_completion(const std::string& written, std::span<const std::string> candidates) {
   constexpr std::size_t kTellingBeginning = 3;
   std::string shortest;
   if (written.size() < kTellingBeginning) return shortest;
   for (const std::string& candidate : candidates) {
-    const bool is_begun = candidate.size() > written.size() && in_lower_case(candidate).starts_with(written);
+    const bool is_begun = candidate.size() > written.size() && in_small_letters(candidate).starts_with(written);
     if (is_begun && (shortest.empty() || candidate.size() < shortest.size())) shortest = candidate;
   }
   return shortest;
@@ -54,12 +48,12 @@ std::string shortest_completion(const std::string& written, std::span<const std:
 std::string nearest_name(std::string_view written, std::span<const std::string> candidates) {
   constexpr std::size_t kLongest = 200;  // no name is so long, and edits take the square of it
   if (written.size() > kLongest) return "";
-  const std::string lower = in_lower_case(written);
+  const std::string lower = in_small_letters(written);
   std::string nearest = shortest_completion(lower, candidates);
   if (!nearest.empty()) return nearest;
   std::size_t fewest = std::max<std::size_t>(2, written.size() / 3);
   for (const std::string& candidate : candidates) {
-    const std::size_t distance = edits(lower, in_lower_case(candidate));
+    const std::size_t distance = edits(lower, in_small_letters(candidate));
     const bool replaces_everything = distance >= std::max(written.size(), candidate.size());
     if (replaces_everything || distance > fewest) continue;
     if (nearest.empty() || distance < fewest) {

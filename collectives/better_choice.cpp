@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <utility>
 #include <vector>
 
 #include "collectives/library/tuner.hpp"
+#include "engine/errors.hpp"
 
 namespace c3::inline collectives {
 namespace {
@@ -20,8 +22,10 @@ std::string text_of(const CollectiveMeasurement& measured) {
   return fmt::format("{:.1f} us, limit {}", measured.time / 1.0_us, measured.limit);
 }
 
+/// On many ranks only where one stands for all, which it does not do for many groups.
 bool is_cheap(const ClusterSpec& cluster, const CollectiveCall& call, Algorithm algorithm) {
-  return cluster.ranks() <= kMostTried || is_symmetric(call, algorithm, cluster);
+  constexpr int kMany = 128;
+  return cluster.ranks() <= kMany || (!call.groups && is_symmetric(call, algorithm, cluster));
 }
 
 /// All that could run instead.
@@ -30,16 +34,15 @@ std::vector<CollectiveMethod> others_of(const ClusterSpec& cluster, const Collec
   if (how.backend != Backend::cu || (wish.algorithm && wish.protocol)) return {};
   std::vector<CollectiveMethod> others = offered_methods(call, cluster, wish);
   std::erase_if(others, [&](const CollectiveMethod& its) {
-    return its == how.method || !is_cheap(cluster, call, its.algorithm);
+    // Within a node collnet takes as long on one channel as on many, so that few would look fast.
+    return its == how.method || its.algorithm == Algorithm::collnet || !is_cheap(cluster, call, its.algorithm);
   });
   return others;
 }
 
-}  // namespace
-
-std::optional<BetterChoice> better_choice(const ClusterSpec& cluster, const CollectiveCall& call,
-                                          const MeasuredMethod& how, const MethodWish& wish,
-                                          std::optional<CollectiveMeasurement> of_chosen) {
+std::optional<BetterChoice> better_of(const ClusterSpec& cluster, const CollectiveCall& call,
+                                      const MeasuredMethod& how, const MethodWish& wish,
+                                      std::optional<CollectiveMeasurement> of_chosen) {
   const std::vector<CollectiveMethod> others = others_of(cluster, call, how, wish);
   const bool is_asked = of_chosen || is_cheap(cluster, call, how.method.algorithm);
   if (others.empty() || !is_asked) return std::nullopt;
@@ -53,6 +56,19 @@ std::optional<BetterChoice> better_choice(const ClusterSpec& cluster, const Coll
   const CollectiveMeasurement of_better = measure_collective(cluster, call, other);
   if (of_better.time > of_chosen->time * (1.0 - kWorthAWord)) return std::nullopt;
   return BetterChoice{how.method, *of_chosen, fastest->method, of_better};
+}
+
+}  // namespace
+
+// It is a remark beside an answer, which what cannot run must not end.
+std::optional<BetterChoice> better_choice(const ClusterSpec& cluster, const CollectiveCall& call,
+                                          const MeasuredMethod& how, const MethodWish& wish,
+                                          std::optional<CollectiveMeasurement> of_chosen) {
+  try {
+    return better_of(cluster, call, how, wish, std::move(of_chosen));
+  } catch (const InfeasibleError&) {
+    return std::nullopt;
+  }
 }
 
 std::string words_of(const BetterChoice& choice, const CollectiveLibrarySpec& library) {

@@ -11,9 +11,6 @@ namespace c3::inline collectives {
 /// A choice that takes so much longer than another one is worth a word.
 inline constexpr double kWorthAWord = 0.1;
 
-/// On more ranks only methods of which one rank stands for all are tried.
-inline constexpr int kMostTried = 128;
-
 /// What a library runs, and what it could have run in less time, both alone.
 struct BetterChoice {
   CollectiveMethod chosen;
@@ -25,10 +22,11 @@ struct BetterChoice {
   double share_saved() const { return saved() / of_chosen.time; }
 };
 
-/// The fastest of the methods that the library offers where \p wish leaves something to it, if that takes less
-/// than 1 - kWorthAWord of the time of \p how: \p of_chosen, measured here where absent. Others are tried at
-/// grain gang, and only the best of them as \p how says; on more than kMostTried ranks only those of which one
-/// rank stands for all. Wrong when: grain gang mistakes which of two others is faster.
+/// The fastest of the methods for which the library's tuner has a formula, where \p wish leaves something to
+/// it, if that takes less than 1 - kWorthAWord of the time of \p how: \p of_chosen, measured here where absent.
+/// Others are tried at grain gang, and only the best of them as \p how says. Not tried are collnet and, on more
+/// than 128 ranks, calls of several groups and methods of which no rank stands for all. None where one of them
+/// cannot run. Wrong when: grain gang mistakes which of two others is faster.
 std::optional<BetterChoice> better_choice(const ClusterSpec& cluster, const CollectiveCall& call,
                                           const MeasuredMethod& how, const MethodWish& wish,
                                           std::optional<CollectiveMeasurement> of_chosen = {});

@@ -20,7 +20,8 @@ constexpr Bytes kFlag{4};  // of one rank in a barrier
   throw InfeasibleError(fmt::format("{}: {}", name_of(call.kind), why));
 }
 
-/// Whether each rank is by itself: a collective of a trace that does not say who else took part.
+/// Whether each rank is by itself: a collective of a trace that does not say who else took part, of which a
+/// replay keeps the recorded time.
 bool is_of_one(const CollectiveCall& call) {
   return call.kind == CollectiveKind::barrier && call.groups && call.groups->size == 1;
 }

@@ -55,7 +55,7 @@ bool sends_in_pairs(CollectiveKind kind);
 /// 1 neighbours, as of tensor parallelism; with stride t those that are alike in groups of t, as of data
 /// parallelism.
 struct RankGroups {
-  int size = 0;  ///< >= 2
+  int size = 0;  ///< >= 2; 1 of a barrier: each rank by itself
   int stride = 1;
 
   int block() const { return size * stride; }

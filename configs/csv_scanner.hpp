@@ -49,8 +49,8 @@ class CsvTable {
   CsvTable& operator=(const CsvTable&) = delete;
 
  protected:
-  /// Calls read_header once, then read_row for each row. \throws ConfigError where there is no header or no row, and
-  /// where a row has more or fewer cells than the header
+  /// Calls read_header once, then read_row for each row. \throws ConfigError where there is no header or no
+  /// row, and where a row has more or fewer cells than the header
   void read();
   virtual void read_header() = 0;
   virtual void read_row() = 0;

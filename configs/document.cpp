@@ -68,9 +68,8 @@ std::vector<Node> extended_files(const Node& extends) {
 /// \p path below \p folder, as "kernels/ampere.toml"; empty where it is not below.
 fs::path below(const fs::path& folder, const fs::path& path) {
   std::error_code ignored;
-  const fs::path rest =
-      fs::weakly_canonical(fs::absolute(path, ignored), ignored)
-          .lexically_relative(fs::weakly_canonical(fs::absolute(folder, ignored), ignored));
+  const fs::path rest = fs::weakly_canonical(fs::absolute(path, ignored), ignored)
+                            .lexically_relative(fs::weakly_canonical(fs::absolute(folder, ignored), ignored));
   return rest.empty() || *rest.begin() == ".." ? fs::path() : rest;
 }
 

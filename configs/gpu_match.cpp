@@ -2,24 +2,17 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <vector>
 
+#include "base/small_letters.hpp"
 #include "configs/preset_store.hpp"
 
 namespace c3::inline configs {
 namespace {
 
 constexpr double kNearMemory = 0.08;
-
-std::string in_small_letters(std::string_view text) {
-  std::string small(text);
-  std::ranges::transform(small, small.begin(),
-                         [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
-  return small;
-}
 
 /// "a100", "sxm4" and "80gb" of "A100-SXM4-80GB".
 std::vector<std::string> words_of(std::string_view name) {

@@ -84,8 +84,8 @@ void Section::explain(std::span<const KeyText> texts) {
 }
 
 void Section::ask(std::string_view key) {
-  // Names of the file's own come after a reader's keys. There may be 100,000, and each is asked for once: a second
-  // mention does no harm.
+  // Names of the file's own come after a reader's keys. There may be 100,000, and each is asked for once: a
+  // second mention does no harm.
   constexpr std::size_t kReaderKeys = 64;
   const auto first = std::span(asked_).first(std::min(kReaderKeys, asked_.size()));
   if (std::ranges::find(first, key) == first.end()) asked_.emplace_back(key);
@@ -257,10 +257,11 @@ std::size_t Section::chosen(std::string_view key, std::span<const std::string> k
 
 void Section::finish() const {
   std::vector<ConfigError> wrong;
+  std::vector<std::string> known;
   for (const Member& member : node_->table()->members()) {
     if (std::ranges::find(asked_, member.key) != asked_.end()) continue;
-    const std::string nearest = nearest_name(member.key, asked_);
-    const std::vector<std::string> known = each_once(asked_);
+    if (known.empty()) known = each_once(asked_);
+    const std::string nearest = nearest_name(member.key, known);
     wrong.emplace_back(member.origin, dotted(member.key),
                        nearest.empty() ? fmt::format("unknown key; known: {}", fmt::join(known, ", "))
                                        : fmt::format("unknown key; did you mean '{}'?", nearest));

@@ -59,7 +59,7 @@ class Section {
 
   /// The same with a rule that takes long to make: only a rehearsal needs it.
   template <class MakeRule>
-  requires std::is_invocable_r_v<Rule, MakeRule>
+    requires std::is_invocable_r_v<Rule, MakeRule>
   const Node& node(std::string_view key, const MakeRule& rule) {
     return node(key, is_rehearsal() ? rule() : Rule{});
   }

@@ -368,7 +368,6 @@ TrainingSetup read_training(Section& root, const Sampling& sampling, const Clust
   for (const BrokenRules& broken : {broken_context_rules(setup), broken_pipeline_rules(setup, ranks),
                                     broken_expert_rules(setup, ranks), broken_head_rules(setup)})
     refuse_all(section, broken);
-  section.settle();
   if (!root.is_rehearsal()) refuse_all(section, broken_offload_rules(setup));
   section.finish();
   return setup;

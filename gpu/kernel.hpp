@@ -45,10 +45,10 @@ struct CacheState {
 
 /// Mean bytes of one work group at each level, loads only; stores are KernelDescription::output.
 struct Traffic {
-  Bytes l2;                    ///< requested from L2
-  Bytes llc;                   ///< missed L2: through the XCD's port
-  Bytes hbm;                   ///< missed the LLC
-  Bytes found = {};            ///< of an input that the caches still hold from the operator before: not in `hbm`
+  Bytes l2;          ///< requested from L2
+  Bytes llc;         ///< missed L2: through the XCD's port
+  Bytes hbm;         ///< missed the LLC
+  Bytes found = {};  ///< of an input that the caches still hold from the operator before: not in `hbm`
   double stores_to_hbm = 1.0;  ///< share of the stores that leave the caches before they are written again
 
   /// Loads of \p count work groups.

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <span>
-#include <string_view>
 
 #include "engine/bound_law.hpp"
 #include "gpu/kernel.hpp"

@@ -12,8 +12,8 @@ namespace c3::inline gpu {
 class KernelTimes {
  public:
   virtual ~KernelTimes() = default;
-  /// Asked when the kernel is submitted, the GPU's arithmetic running at \p speed (1 at boost clock): how long
-  /// it takes, where it is to be replayed and not simulated.
+  /// Asked when the kernel is submitted, the GPU's arithmetic running at \p speed (1 at boost clock), before
+  /// the kernel itself lowers the clock: how long it takes, where it is to be replayed and not simulated.
   virtual std::optional<Seconds> known(double speed) = 0;
   /// The kernel has ended after \p time.
   virtual void ended(Seconds time) = 0;

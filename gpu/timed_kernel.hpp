@@ -39,11 +39,11 @@ struct TimedKernel {
   bool operator==(const TimedKernel&) const = default;
 };
 
-/// Runs \p kernel, called \p name. On a GPU that is stated to be slow it takes longer, as if all of it were arithmetic. One that was
-/// timed alone also takes longer where others want the bandwidth of HBM that it needs; one that was timed in
-/// situ does not, and takes nothing from others. Wrong when: others want its CUs, its caches or its clock, of
-/// which it holds nothing.
-/// With Place::pim its bytes stay inside the memory: they take command slots of HBM, no cache and no link.
+/// Runs \p kernel, called \p name. On a GPU that is stated to be slow it takes longer, as if all of it were
+/// arithmetic. One that was timed alone also takes longer where others want the bandwidth of HBM that it needs;
+/// one that was timed in situ does not, and takes nothing from others. Wrong when: others want its CUs, its
+/// caches or its clock, of which it holds nothing. With Place::pim its bytes stay inside the memory: they take
+/// command slots of HBM, no cache and no link.
 Task run_timed_kernel(Gpu& gpu, std::string name, TimedKernel kernel, KernelLaunch launch);
 
 }  // namespace c3::gpu

@@ -113,7 +113,8 @@ std::string largest_part(const StepBreakdown& times, bool is_step) {
     return fmt::format("{} of the time without kernels is {}",
                        most_of(most->time, times.idle + times.exposed, "most", "the largest part"),
                        most->words);
-  const ClassTime& largest = *first_of(classes, &ClassTime::time, Seconds{});
+  if (classes.empty()) return "nothing that takes time";
+  const ClassTime& largest = *std::ranges::max_element(classes, {}, &ClassTime::time);
   return fmt::format("{} kernels take {}", largest.name,
                      most_of(largest.time, length, "most of the time", "more time than any other class"));
 }

@@ -1,7 +1,7 @@
 #include "app/bench/fluid_run.hpp"
 
-#include "base/cpu_clock.hpp"
 #include "app/bench/program.hpp"
+#include "base/cpu_clock.hpp"
 #include "engine/simulation.hpp"
 
 namespace c3::bench {

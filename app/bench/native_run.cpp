@@ -5,8 +5,8 @@
 #include <array>
 #include <string>
 
-#include "base/cpu_clock.hpp"
 #include "app/bench/program.hpp"
+#include "base/cpu_clock.hpp"
 #include "engine/simgrid_loop.hpp"
 
 namespace c3::bench {

@@ -7,8 +7,8 @@
 #include <functional>
 #include <stdexcept>
 
-#include "base/cpu_clock.hpp"
 #include "app/bench/in_child.hpp"
+#include "base/cpu_clock.hpp"
 #include "collectives/backends/entry.hpp"
 #include "collectives/measure.hpp"
 #include "configs/experiment_reader.hpp"

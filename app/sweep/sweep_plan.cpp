@@ -52,10 +52,14 @@ ReadPoint read_point(const Sweep& sweep, const SweepPoint& point) {
   }
 }
 
-/// Takes results that are not as c3sim wrote them out of the folder. \returns a line for each of the first.
-std::vector<std::string> changed_points(const SweepPlan& plan) {
+/// Takes results of \p points that are not as c3sim wrote them out of the folder. \returns a line for each of
+/// the first.
+std::vector<std::string> changed_points(const SweepPlan& plan, const std::vector<std::size_t>& points) {
   constexpr std::size_t kMostNamed = 5;
-  const std::vector<std::filesystem::path> changed = plan.folder.remove_changed(plan.manifest.ids);
+  std::vector<std::string> ids;
+  for (const std::size_t point : points)
+    ids.push_back(plan.manifest.ids[point]);
+  const std::vector<std::filesystem::path> changed = plan.folder.remove_changed(ids);
   std::vector<std::string> notes;
   for (std::size_t i = 0; i < std::min(changed.size(), kMostNamed); ++i)
     notes.push_back(fmt::format("{}: it was changed after c3sim wrote it, or cut short: it is simulated again",
@@ -104,14 +108,14 @@ SweepPlan plan_points(Sweep sweep, const std::vector<ReadPoint>& points, const s
   return {std::move(sweep), SweepFolder(folder), std::move(manifest), std::move(refused)};
 }
 
-std::vector<std::string> claim_folder(const SweepPlan& plan) {
+std::vector<std::string> claim_folder(const SweepPlan& plan, const std::vector<std::size_t>& points) {
   const std::optional<EarlierSweep> earlier = plan.folder.earlier();
   if (earlier && earlier->manifest.definition != plan.manifest.definition) {
     throw UsageError(fmt::format("{} holds another sweep, of {}; take another folder with -o",
                                  plan.folder.path().string(), earlier->manifest.file));
   }
   plan.folder.remove_leftovers();
-  std::vector<std::string> notes = changed_points(plan);
+  std::vector<std::string> notes = changed_points(plan, points);
   const bool is_same = earlier && earlier->manifest.ids == plan.manifest.ids;
   if (is_same && earlier->is_intact) return notes;
   plan.folder.write_manifest(plan.manifest);

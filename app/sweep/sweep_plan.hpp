@@ -47,9 +47,10 @@ SweepPlan plan_sweep(const SweepRequest& request,
 SweepPlan plan_points(Sweep sweep, const std::vector<ReadPoint>& points, const std::string& verb,
                       const SweepRequest& request);
 
-/// Writes the manifest unless it is there, and takes out results that are not as c3sim wrote them. \returns
-/// what a user should know of that and of an earlier manifest. \throws UsageError when the folder has another
+/// Writes the manifest unless it is there, and takes out results of \p points that are not as c3sim wrote them;
+/// other processes may be at work on the others. \returns what a user should know of that and of an earlier
+/// manifest. \throws UsageError when the folder has another
 /// sweep, IoError
-std::vector<std::string> claim_folder(const SweepPlan& plan);
+std::vector<std::string> claim_folder(const SweepPlan& plan, const std::vector<std::size_t>& points);
 
 }  // namespace c3::app

@@ -73,8 +73,9 @@ inline constexpr auto kKernelKeys = std::to_array<KeyText>({
     {"kv_seq", "attention: keys of a sequence; default: as many as queries"},
     {"head_dim", "attention: elements of a head"},
     {"value_dim", "attention: elements of a head's values; default: head_dim"},
-    {"values", "attention: apart, or in_keys: the first elements of each key; default: in_keys of one key head "
-               "for several heads with a lower value_dim, else apart"},
+    {"values",
+     "attention: apart, or in_keys: the first elements of each key; default: in_keys of one key head "
+     "for several heads with a lower value_dim, else apart"},
     {"causal", "attention: whether a query does not see later keys", false},
     {"pass", "forward or backward; of a convolution forward, data or weight", "forward"},
     {"rows", "vector operators: rows of their tensors; embedding_bag: of a table"},

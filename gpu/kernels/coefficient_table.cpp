@@ -15,8 +15,7 @@ namespace {
 constexpr std::array<std::string_view, 18> kDiffering = {
     "share",      "flash2_share",   "backward_share", "memory_share",  "hbm_share", "scale_ops",
     "operand",    "prologue_k",     "step_cycles",    "launch_cycles", "exp_share", "mx_ops",
-    "cudnn_rate", "implicit_share", "winograd_share", "direct_share",  "kernel_us",
-    "absmax_ops"};
+    "cudnn_rate", "implicit_share", "winograd_share", "direct_share",  "kernel_us", "absmax_ops"};
 
 bool differs(std::string_view key) { return std::ranges::find(kDiffering, key) != kDiffering.end(); }
 

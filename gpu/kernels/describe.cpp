@@ -1,7 +1,5 @@
 #include "gpu/kernels/describe.hpp"
 
-#include <algorithm>
-
 #include "gpu/clock/governor.hpp"
 #include "gpu/kernels/coefficient_table.hpp"
 #include "gpu/kernels/operator_table.hpp"

@@ -1,5 +1,7 @@
 #include "gpu/kernels/kernel_bound.hpp"
 
+#include <cmath>
+
 #include "gpu/kernels/describe.hpp"
 
 namespace c3::inline gpu {
@@ -41,6 +43,8 @@ GpuSpec with_faster(const GpuSpec& gpu, KernelBound bound, double factor) {
       break;
     case KernelBound::power:
       raise(faster.governor.limit, faster.governor.board);
+      // A level stands for the power at which products slow to it (power_limit).
+      faster.governor.level = std::pow(factor, gpu.governor.exponent) * gpu.governor.level;
       break;
   }
   return faster;

@@ -20,7 +20,8 @@
 
 namespace c3::inline gpu {
 
-/// Which numbers of a GPU, beside those of its memory and caches, the plan and the time of a kernel depend on.
+/// Which numbers of a GPU, beside those of its memory and caches, the plan, the time or the share of the peak
+/// of a kernel depend on.
 struct GpuUse {
   std::set<std::string_view> coefficients = {};  ///< classes of coefficients: names of kKernelClasses
   std::set<DType> peaks = {};                    ///< types whose peak rate matters
@@ -55,8 +56,8 @@ struct OperatorClass {
   Bytes (*output)(const Operator& op);  ///< what it writes
 
   std::string (*name_of)(const Operator& op) = nullptr;  ///< as a word of `op`; nullptr: the class's name
-  /// Type of the operands of its matrix products; nullptr: it has none. Such operators move bytes, and find some
-  /// of them in the caches.
+  /// Type of the operands of its matrix products; nullptr: it has none. Operators without products move bytes,
+  /// and find some of them in the caches.
   DType (*multiplies)(const Operator& op) = nullptr;
   bool fuses = false;                                   ///< whether its operators joined by '+' are one kernel
   Flops (*matrix_flops)(const Operator& op) = nullptr;  ///< nullptr: none

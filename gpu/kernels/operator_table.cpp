@@ -67,12 +67,12 @@ void GpuUse::add(const GpuUse& other) {
   everything = everything || other.everything;
 }
 
-// A governor counts the energy of all flops from that of bf16's.
+// A measured level is one of 16-bit products: the power that a board may draw follows from what these sustain.
 GpuUse use_of(const Operator& op, const GpuSpec& gpu) {
   const OperatorClass& of = op.of_class();
   if (of.uses == nullptr) return {.everything = true};
   GpuUse use = of.uses(op, gpu);
-  if (of.has_product() && is_governed(gpu)) use.peaks.insert(DType::bf16);
+  if (of.has_product() && is_governed(gpu) && gpu.governor.level.value > 0.0) use.sustained.insert(DType::bf16);
   return use;
 }
 

@@ -75,8 +75,7 @@ constexpr std::string_view name_of(ShapeKey key) { return kShapeKeys.at(static_c
 constexpr bool is_text(ShapeKey key) {
   using enum ShapeKey;
   return key == op || key == dtype || key == pass || key == traffic || key == layout || key == warm ||
-         key == scales || key == result || key == solver || key == update || key == reuse ||
-         key == values;
+         key == scales || key == result || key == solver || key == update || key == reuse || key == values;
 }
 
 /// A word for each key, or a number that never was one; neither: not given.

@@ -34,7 +34,7 @@ std::string shortened(const std::optional<std::string>& text) {
 std::string texts_text(const std::string& heading, const std::vector<TextChange>& changes, std::size_t lines) {
   if (changes.empty()) return fmt::format("\n{}: no change\n", heading);
   TextTable table({heading, "A", "B", "change"});
-  const auto shown = first_of(changes, lines);
+  const auto shown = first_lines(changes, lines);
   for (const TextChange& change : shown) {
     table.add({change.name, shortened(change.a), shortened(change.b),
                change.relative ? percent(change.relative) : ""});
@@ -78,7 +78,7 @@ std::string summary_text(const StrategyDiff& strategy, std::size_t lines) {
   if (changes.empty()) return fmt::format("\n{}: all {} numbers are equal\n", name, equal);
   const NumberFormat format(strategy.summary);
   TextTable table({name, "A", "B", "B - A", "change"});
-  const auto shown = first_of(changes, lines);
+  const auto shown = first_lines(changes, lines);
   for (const NumberChange& change : shown) {
     table.add({format.name(change), format.number(change, change.a), format.number(change, change.b),
                format.change(change), percent(change.relative())});

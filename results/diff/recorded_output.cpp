@@ -137,9 +137,9 @@ std::string recorded_diff_json(const std::string& file, const std::vector<Record
   Json strategies = Json::array();
   for (const RecordedDiff& diff : diffs) {
     Json starts = Json::array(), durations = Json::array();
-    for (const RecordedMatch& match : first_of(diff.matches, lines))
+    for (const RecordedMatch& match : first_lines(diff.matches, lines))
       starts.push_back(match_json(match, streams));
-    for (const RecordedTotal& total : first_of(diff.totals, lines))
+    for (const RecordedTotal& total : first_lines(diff.totals, lines))
       durations.push_back(total_json(total));
     strategies.push_back({{"strategy", diff.strategy},
                           {"matched", diff.matches.size()},

@@ -13,7 +13,7 @@ namespace c3::inline results {
 
 /// The first \p lines of \p rows; 0: all.
 template <class Row>
-std::span<const Row> first_of(const std::vector<Row>& rows, std::size_t lines) {
+std::span<const Row> first_lines(const std::vector<Row>& rows, std::size_t lines) {
   return std::span(rows).first(lines == 0 ? rows.size() : std::min(lines, rows.size()));
 }
 

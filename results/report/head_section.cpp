@@ -21,7 +21,8 @@ std::string ranks_text(const ReportRun& run) {
   if (many == 1) return gpus + "; all do the same, 1 simulated";
   if (few == many)
     return fmt::format("{}; {} classes of ranks that do the same, 1 of each simulated", gpus, few);
-  return fmt::format("{}; of ranks that do the same 1 simulated, {} to {} by strategy", gpus, few, many);
+  return fmt::format("{}; {} to {} classes of ranks that do the same, by strategy, 1 of each simulated", gpus,
+                     few, many);
 }
 
 std::string facts_list(const ReportRun& run) {

@@ -237,8 +237,13 @@ bool SweepFolder::is_intact_point(const std::string& id, bool failed) const {
   const fs::path file = file_of(id, failed);
   std::error_code ignored;
   if (!fs::is_regular_file(file, ignored)) return false;
-  const std::optional<std::string> text = text_of(file);
-  return text && is_sealed(kSeal, *text) && is_of_point(*text, id);
+  try {
+    const std::optional<std::string> text = text_of(file);
+    return text && is_sealed(kSeal, *text) && is_of_point(*text, id);
+  } catch (const IoError&) {  // another process replaced it in between
+    if (fs::exists(file, ignored)) throw;
+    return false;
+  }
 }
 
 bool SweepFolder::has(const std::string& id) const { return is_intact_point(id, false); }

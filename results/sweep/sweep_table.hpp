@@ -38,8 +38,8 @@ SweepTable read_sweep_file(const std::filesystem::path& path);
 /// Whether \p path is an HDF5 file of a sweep. \throws IoError when it is no HDF5 file of ours
 bool is_sweep_file(const std::filesystem::path& path);
 
-/// How the names of its columns begin and end, which sweep_csv() writes first.
-inline constexpr TableHeader kSweepCsvHeader{.begins = "id,", .ends = ",command"};
+/// What sweep_csv() writes first: by these names of columns an earlier table is known.
+inline constexpr TableHeader kSweepCsvHeader{.begins = "id,", .ends = ",command", .has = ",status,error,"};
 /// With a header; what is absent is empty.
 std::string sweep_csv(const SweepTable& table);
 

@@ -84,7 +84,8 @@ LossPart::LossPart(const std::filesystem::path& file) {
   for (const HeadedTable::Row& each : table.rows()) {
     const CheckedRow row(table, each, "of a model of the study");
     const ModelDimensions model = load_model(models[row.one_of("model", names)]);
-    if (model.experts || model.latent) row.fail("model", "must be a model without experts and latent attention");
+    if (model.experts || model.latent)
+      row.fail("model", "must be a model without experts and latent attention");
     rows_.push_back({.step = {.model = model.name,
                               .sequences = row.whole("sequences", kLargest),
                               .sequence = row.whole("sequence", kLargest),

@@ -24,8 +24,8 @@
 #include "workloads/analysis/periodic_power.hpp"
 #include "workloads/execute/run.hpp"
 #include "workloads/traces/kineto_reader.hpp"
+#include "workloads/traces/order_ranks.hpp"
 #include "workloads/traces/rank_copies.hpp"
-#include "workloads/traces/rank_set.hpp"
 #include "workloads/traces/replay/record_run.hpp"
 
 namespace c3::inline studies {

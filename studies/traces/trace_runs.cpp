@@ -12,7 +12,7 @@
 #include "workloads/traces/execution/rank_match.hpp"
 #include "workloads/traces/kineto_reader.hpp"
 #include "workloads/traces/make_report.hpp"
-#include "workloads/traces/rank_set.hpp"
+#include "workloads/traces/order_ranks.hpp"
 #include "workloads/traces/trace_format.hpp"
 
 namespace c3::inline studies {

@@ -43,7 +43,7 @@ class CollectiveTable(ScratchTest):
                 rows_of("all_reduce", "--system", "h100-sxm-8", "--min", "256K", "--max", "4M", "--launch", "eager")}
         # Out of place twice as long as here, in place a quarter longer: here is 20 % too fast.
         file = self.write(printed({size: (2 * time, 1.25 * time) for size, time in here.items()}))
-        done = c3sim("collective", "allreduce", "--table", file, "--system", "h100-sxm-8", "--json")
+        done = c3sim("-q", "collective", "allreduce", "--table", file, "--system", "h100-sxm-8", "--json")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         found = json.loads(done.stdout)
         self.assertEqual((found["table"], found["ranks"], len(found["rows"])), ("table", 8, 5))

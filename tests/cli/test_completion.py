@@ -77,7 +77,7 @@ class Completion(ScratchTest):
         for shell in SHELLS:
             with self.subTest(shell=shell.__name__):
                 self.assertEqual(sorted(shell("config", "show", "--")),
-                                 ["--help", "--origins", "--quiet", "--resolved", "--set", "--version"])
+                                 ["--force", "--help", "--origins", "--quiet", "--resolved", "--set", "--version"])
                 self.assertNotIn("--resolved", shell("config", "check", "--"))
                 self.assertLessEqual({"--output", "--strategies", "--title"}, set(shell("report", "--")))
 

@@ -82,7 +82,7 @@ class OutputErrors(ScratchTest):
             process.send_signal(signal.SIGINT)
             stdout, stderr = process.communicate(timeout=20)
         self.assertEqual((process.returncode, stdout), (130, ""), stderr)
-        self.assertEqual(stderr, "c3sim: interrupted, nothing was written\n")
+        self.assertEqual(stderr, "c3sim: interrupted before the first of 7 strategies was finished, nothing was written\n")
         self.assertEqual(self.files(), [])
 
     def wait_for_file(self, process):

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/kernels/gemm/gemm_kernel.hpp"
+#include "gpu/kernels/gemm/gemm_choice.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "tests/support/gpu_bench.hpp"
 #include "tests/support/mi300x_like.hpp"

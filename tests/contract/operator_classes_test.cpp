@@ -298,9 +298,9 @@ TEST_CASE("operators that a class holds out together differ in their keys only w
 
 TEST_CASE("a kernel that c3sim wrote into a trace is of its operator's class when it is read back") {
   const std::map<std::string_view, traces::WorkClass> expected = {
-      {"gemm", traces::WorkClass::gemm},     {"attention", traces::WorkClass::attention},
-      {"vector", traces::WorkClass::vector}, {"convolution", traces::WorkClass::convolution},
-      {"embedding", traces::WorkClass::vector}, {"pool", traces::WorkClass::vector},
+      {"gemm", traces::WorkClass::gemm},         {"attention", traces::WorkClass::attention},
+      {"vector", traces::WorkClass::vector},     {"convolution", traces::WorkClass::convolution},
+      {"embedding", traces::WorkClass::vector},  {"pool", traces::WorkClass::vector},
       {"batch_norm", traces::WorkClass::vector}, {"transpose", traces::WorkClass::vector},
       {"syrk", traces::WorkClass::gemm}};
   for (const OperatorClass* of : with_new_classes()) {

@@ -9,7 +9,7 @@
 #include "tests/fuzz/source_of.hpp"
 #include "workloads/traces/kineto_reader.hpp"
 #include "workloads/traces/make_report.hpp"
-#include "workloads/traces/rank_set.hpp"
+#include "workloads/traces/order_ranks.hpp"
 #include "workloads/traces/trace_error.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

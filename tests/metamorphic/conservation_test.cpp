@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "gpu/kernels/gemm/gemm_kernel.hpp"
+#include "gpu/kernels/gemm/gemm_choice.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "tests/support/main_job.hpp"
 #include "tests/support/near.hpp"

@@ -122,7 +122,8 @@ TEST_CASE("rows that are split into more, shorter rows of the same bytes never t
           ShapeWords words;
           words[ShapeKey::op] = name;
           words[ShapeKey::pass] = pass;
-          words[ShapeKey::dtype] = name.find("_mx9") != name.npos || name.find("_mx6") != name.npos ? "fp32" : "bf16";
+          words[ShapeKey::dtype] =
+              name.find("_mx9") != name.npos || name.find("_mx6") != name.npos ? "fp32" : "bf16";
           words.number(ShapeKey::rows) = kNumbers / cols;
           words.number(ShapeKey::cols) = cols;
           const double time = time_of(operator_of(words), gpu, {.launch = LaunchCost::device}).time.value;

@@ -111,7 +111,9 @@ class ShapeDraw {
  public:
   explicit ShapeDraw(std::uint64_t seed) : random_(seed) {}
 
-  std::size_t below(std::size_t count) { return std::uniform_int_distribution<std::size_t>(0, count - 1)(random_); }
+  std::size_t below(std::size_t count) {
+    return std::uniform_int_distribution<std::size_t>(0, count - 1)(random_);
+  }
   double between(double low, double high) {
     return std::exp(std::uniform_real_distribution<double>(std::log(low), std::log(high))(random_));
   }

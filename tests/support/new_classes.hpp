@@ -1,6 +1,6 @@
 #pragma once
-/// Two classes of operators that are one OperatorClass each and nothing else: a transpose, which reads and writes
-/// a matrix in tiles of 32 x 32, and a syrk, which multiplies a matrix by its transpose.
+/// Two classes of operators that are one OperatorClass each and nothing else: a transpose, which reads and
+/// writes a matrix in tiles of 32 x 32, and a syrk, which multiplies a matrix by its transpose.
 
 #include <array>
 #include <cstdint>
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "engine/errors.hpp"
-#include "gpu/kernels/gemm/gemm_kernel.hpp"
+#include "gpu/kernels/gemm/gemm_choice.hpp"
 #include "gpu/kernels/operator_table.hpp"
 
 namespace c3::test {
@@ -72,12 +72,12 @@ inline KernelDescription describe_transpose(std::string name, const TransposeSha
 }
 
 inline constexpr OperatorClass kTranspose = {.name = "transpose",
-                                      .operators = kTransposes,
-                                      .read = read_transpose,
-                                      .fields = on_shape<&fields>,
-                                      .shape_text = on_shape<&shape_text>,
-                                      .describe = on_shape<&describe_transpose>,
-                                      .output = on_shape<&matrix>};
+                                             .operators = kTransposes,
+                                             .read = read_transpose,
+                                             .fields = on_shape<&fields>,
+                                             .shape_text = on_shape<&shape_text>,
+                                             .describe = on_shape<&describe_transpose>,
+                                             .output = on_shape<&matrix>};
 
 inline const OperatorClass& operator_class(const TransposeShape&) { return kTranspose; }
 

@@ -46,9 +46,10 @@ class RandomPrograms {
   /// Over all ranks, within nodes or parts of them, or between GPUs of one position on their nodes.
   CollectiveCall call(const ClusterSpec& cluster) {
     constexpr std::array kDrawnKinds{CollectiveKind::all_reduce, CollectiveKind::all_gather,
-                                CollectiveKind::reduce_scatter, CollectiveKind::all_to_all,
-                                CollectiveKind::send_receive};
-    CollectiveCall call{.kind = kDrawnKinds[static_cast<std::size_t>(below(kDrawnKinds.size()))], .bytes = bytes()};
+                                     CollectiveKind::reduce_scatter, CollectiveKind::all_to_all,
+                                     CollectiveKind::send_receive};
+    CollectiveCall call{.kind = kDrawnKinds[static_cast<std::size_t>(below(kDrawnKinds.size()))],
+                        .bytes = bytes()};
     const std::array<std::optional<RankGroups>, 4> groups{std::nullopt, RankGroups{8, 1}, RankGroups{4, 1},
                                                           RankGroups{cluster.nodes, 8}};
     call.groups = groups[static_cast<std::size_t>(below(groups.size()))];

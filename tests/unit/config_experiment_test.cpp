@@ -197,8 +197,8 @@ TEST_CASE(
   const std::string text = file.resolved_toml();
   const ExperimentFile again = ExperimentFile::load(folder.write("resolved.toml", text));
   CHECK(again.resolved_toml() == text);
-  CHECK(text ==
-        Part{"[measure]\nseeds = 8\ndraws = 3\nseed = 11\nloss_split = true\nalone = true\nkernel_grain = \"cohort\"\n"});
+  CHECK(text == Part{"[measure]\nseeds = 8\ndraws = 3\nseed = 11\nloss_split = true\nalone = "
+                     "true\nkernel_grain = \"cohort\"\n"});
   CHECK(again.make(std::nullopt) == file.make(std::nullopt));
   CHECK(again.make(2) == file.make(2));
   CHECK(file.make(2) != file.make(std::nullopt));

@@ -125,13 +125,12 @@ TEST_CASE("what is written out is taken") {
                                             .causal = true,
                                             .dtype = DType::bf16,
                                             .pass = Pass::backward}});
-  CHECK(found[2] ==
-        Operator{VectorShape{.chain = VectorOp::layernorm,
-                             .rows = 5,
-                             .cols = 6,
-                             .dtype = DType::fp32,
-                             .pass = Pass::backward,
-                             .is_eager = true}});
+  CHECK(found[2] == Operator{VectorShape{.chain = VectorOp::layernorm,
+                                         .rows = 5,
+                                         .cols = 6,
+                                         .dtype = DType::fp32,
+                                         .pass = Pass::backward,
+                                         .is_eager = true}});
   CHECK(found[3] ==
         Operator{VectorShape{.chain = VectorOp::rmsnorm, .rows = 5, .cols = 6, .dtype = DType::fp8}});
 }

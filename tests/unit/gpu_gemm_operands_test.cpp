@@ -158,7 +158,7 @@ TEST_CASE("the maximum of a tensor has a floor, and above it the rate at which C
     return time_of(VectorShape{VectorOp::absmax, rows, 1024, DType::bf16}, gpu).time;
   };
   CHECK(time(1).value == near(7e-6, 0.01));
-  const std::int64_t rows = 4 << 20;  // 8 GiB
+  const std::int64_t rows = 4 << 20;                                            // 8 GiB
   const double issued = gpu.compute.cus() * instructions_per_second(gpu) / 40;  // elements a second
   CHECK(time(rows).value == near(4.0 * (1 << 30) / issued, 0.05));
   // All of it is read, and where memory is slower than the CUs, it decides.

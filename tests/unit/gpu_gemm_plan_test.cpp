@@ -185,7 +185,8 @@ TEST_CASE("the sustained rate is that of the best tile, and others lose against 
   CHECK(plan_gemm({1, 1, 64}, gpu).arithmetic.value == near(2.0 * 64 * 64 * 64 / 2e12 * std::sqrt(5.0 / 1.25)));
 }
 
-TEST_CASE("no tile and split of a preset's lists is faster than the plan, by the time that is reported") {
+TEST_CASE(
+    "no tile and split of a preset's lists is faster than the plan by 0.2 %, by the time that is reported") {
   for (const char* name : {"b200-sxm", "h100-sxm", "mi300x", "l40s", "p100-pcie-16gb"}) {
     const GpuSpec gpu = load_gpu(name);
     const DType dtype = std::string_view(name) == "p100-pcie-16gb" ? DType::fp32 : DType::bf16;
@@ -201,8 +202,11 @@ TEST_CASE("no tile and split of a preset's lists is faster than the plan, by the
           const GemmPlan plan = fastest_plan(shape, gpu);
           chosen.insert(plan.tile.m * 1024 + plan.tile.n);
           const double time = time_of(shape, plan, gpu);
-          for (const GemmPlan& other : plans_of(shape, gpu))
-            CHECK(time <= time_of(shape, other, gpu));
+          for (const GemmPlan& other : plans_of(shape, gpu)) {
+            const double its = time_of(shape, other, gpu);
+            CHECK(time <= its * 1.002);
+            if (its <= time) CHECK(other.work_groups >= plan.work_groups);
+          }
         }
     CHECK(chosen.size() >= 4);
   }

@@ -1,6 +1,6 @@
 // Bytes of a tiled GEMM at each level of the memory system.
 
-#include "gpu/kernels/gemm/gemm_kernel.hpp"
+#include "gpu/kernels/gemm/gemm_choice.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 
 #include <doctest/doctest.h>

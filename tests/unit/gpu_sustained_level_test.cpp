@@ -114,6 +114,15 @@ TEST_CASE("a part whose level is another part's settles where that one does: sam
   CHECK(relatives >= 2);
 }
 
+TEST_CASE("no preset's peak holds at a clock above its boost clock") {
+  for (const std::string& name : preset_names(PresetKind::gpu)) {
+    CAPTURE(name);
+    const GpuSpec gpu = load_gpu(name);
+    for (const MatrixRate& rate : gpu.compute.matrix)
+      CHECK(rate.peak_clock.value <= gpu.compute.boost_clock.value * (1.0 + 1e-9));
+  }
+}
+
 TEST_CASE("cards that were cut for export multiply no more than the rule lets them: 2,400 TFLOP/s x bits") {
   for (const char* name : {"rtx-6000d", "h20"}) {
     for (const MatrixRate& rate : load_gpu(name).compute.matrix) {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "gpu/kernels/gemm/gemm_kernel.hpp"
+#include "gpu/kernels/gemm/gemm_choice.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/waves.hpp"
 #include "tests/support/gpu_bench.hpp"

@@ -318,7 +318,9 @@ TEST_CASE("a row with too few cells is refused") {
 TEST_CASE("what is shown of a text is printable and short, whatever is in it") {
   CHECK(shown_word("mlp.gate_up é", 40) == "mlp.gate_up é");
   CHECK(shown_word("a\x1b[2J\nb\x7f", 40) == "a\uFFFD[2J\uFFFDb\uFFFD");
-  CHECK(shown_word("\xC2\x9B" "2J\xFF", 40) == "\uFFFD2J\uFFFD");  // the control sequence of eight bits
+  CHECK(shown_word("\xC2\x9B"
+                   "2J\xFF",
+                   40) == "\uFFFD2J\uFFFD");  // the control sequence of eight bits
   CHECK(shown_word(std::string(50, 'x'), 10) == "xxxxxxx...");
   CHECK(shown_word("123456é", 7) == "1234...");
   CHECK(shown_word("12345éé", 8) == "12345...");  // between code points

@@ -51,7 +51,8 @@ std::vector<SystemUse> shipped_uses() {
     const ClusterSpec cluster = load_cluster(std::string(system));
     RunUse kernel;
     for (const DType dtype : {DType::bf16, DType::fp16, DType::fp8, DType::fp32})
-      kernel.add(GemmShape{.m = 8, .n = 8, .k = 8, .dtype = dtype, .traffic = GemmTraffic::streamed}, cluster.gpu);
+      kernel.add(GemmShape{.m = 8, .n = 8, .k = 8, .dtype = dtype, .traffic = GemmTraffic::streamed},
+                 cluster.gpu);
     kernel.add(ConvolutionShape{.image = {8, 8}}, cluster.gpu);
     kernel.alone = true;
     uses.push_back({cluster, kernel});

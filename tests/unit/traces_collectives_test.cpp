@@ -7,7 +7,7 @@
 #include "workloads/traces/collective_matching.hpp"
 #include "workloads/traces/collective_splits.hpp"
 #include "workloads/traces/make_report.hpp"
-#include "workloads/traces/rank_set.hpp"
+#include "workloads/traces/order_ranks.hpp"
 #include "workloads/traces/trace_error.hpp"
 
 using namespace c3;

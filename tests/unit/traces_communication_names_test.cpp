@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include "base/small_letters.hpp"
 #include "tests/support/trace_text.hpp"
 #include "workloads/traces/communication_names.hpp"
 #include "workloads/traces/rank_record.hpp"

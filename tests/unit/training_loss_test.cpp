@@ -15,8 +15,8 @@ using namespace c3::test;
 namespace {
 
 constexpr double kTokens = 2048, kWords = 131'072, kWidth = 512;
-constexpr double kLogits = kTokens * kWords;         // numbers
-constexpr double kRows = 4 * kTokens;                // bytes of a number in fp32 for each token
+constexpr double kLogits = kTokens * kWords;        // numbers
+constexpr double kRows = 4 * kTokens;               // bytes of a number in fp32 for each token
 constexpr double kGradient = 2 * kTokens * kWidth;  // bytes of the gradient that the head's product makes
 
 /// Most of its memory is logits, so that the peak is where the loss or the head begins its backward pass.

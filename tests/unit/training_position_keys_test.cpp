@@ -77,7 +77,6 @@ TEST_CASE(
 TEST_CASE("attention in one kernel has no keys of positions") {
   TrainingSetup setup = position_setup();
   setup.framework.attention = AttentionCode::flash2;
-  CHECK_THROWS_WITH_AS(layer_kernels(setup),
-                       doctest::Contains("the framework has no kernels for 'attn"),
+  CHECK_THROWS_WITH_AS(layer_kernels(setup), doctest::Contains("the framework has no kernels for 'attn"),
                        std::invalid_argument);
 }

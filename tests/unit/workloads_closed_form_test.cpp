@@ -52,8 +52,7 @@ TEST_CASE("copies to and from a host take their bytes at the rate of the link, i
   ProgramBuilder builder;
   const auto copies = builder.stream("copies");
   builder.host_copy(copies, "out", {.bytes = Bytes{1e9}, .way = HostWay::to_host});
-  builder.host_copy(copies, "pageable",
-                    {.bytes = Bytes{1e9}, .way = HostWay::from_host, .most = 10.0_GBps});
+  builder.host_copy(copies, "pageable", {.bytes = Bytes{1e9}, .way = HostWay::from_host, .most = 10.0_GBps});
   builder.host_copy(copies, "update", {.bytes = Bytes{1e9}, .way = HostWay::within});
   Experiment experiment;
   experiment.cluster = mi300x_like_cluster(4);

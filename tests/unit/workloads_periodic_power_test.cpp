@@ -144,7 +144,8 @@ TEST_CASE("a step of many micro-batches begins where the last of them alone leav
   CHECK(means_of(setup.power) != means_of(exact));
 }
 
-TEST_CASE("where the last micro-batches do not fill five times the averaging, the whole step says how it begins") {
+TEST_CASE(
+    "where the last micro-batches do not fill five times the averaging, the whole step says how it begins") {
   for (const Seconds averaging : {100.0_ms, 400.0_ms}) {
     const auto start = periodic_start(governed_pipeline(300, averaging), in_order(), {});
     const auto exact = periodic_start(governed_pipeline(300, averaging, true), in_order(), {});

@@ -7,10 +7,10 @@
 #include "engine/interrupt.hpp"
 #include "gpu/kernels/describe.hpp"
 #include "gpu/kernels/operator_class.hpp"
-#include "workloads/program/operator_values.hpp"
 #include "workloads/analysis/step_outline.hpp"
 #include "workloads/execute/partition.hpp"
 #include "workloads/program/joiners.hpp"
+#include "workloads/program/operator_values.hpp"
 
 namespace c3::inline workloads {
 

@@ -24,7 +24,7 @@ struct ProfiledOperator {
   std::string group;      ///< as class_of names it; of a collective with its ranks: "all_reduce of 8"
   std::string rule = {};  ///< by what its work grows: a class that multiplies, as "gemm"; "bytes"; "collective"
   double work = 0.0;      ///< flops of such a class, bytes of other kernels, what a ring sends of a collective
-  Flops flops = {};  ///< of a kernel, padding excluded
+  Flops flops = {};       ///< of a kernel, padding excluded
   Bytes bytes = {};  ///< of a kernel: inputs read once and outputs written once; of a collective: the buffer
   std::string rate =
       {};  ///< of the hardware, to which its time is inverse: the data type of products, "hbm", "links"

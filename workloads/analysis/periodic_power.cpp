@@ -99,14 +99,14 @@ PowerState held_or_led(const BoardPower& its, const GpuSpec& gpu) {
 
 bool heats_its_boards(const Experiment& experiment) {
   const GpuSpec& gpu = experiment.cluster.gpu;
-  return is_governed(gpu) && gpu.governor.state != ClockState::burst;
+  return is_governed(gpu) && gpu.governor.state != ClockState::burst && has_products(experiment.program);
 }
 
 std::vector<PowerState> periodic_start(const Experiment& experiment, const Strategy& strategy,
                                        const RunSetup& setup) {
   const GpuSpec& gpu = experiment.cluster.gpu;
   if (!heats_its_boards(experiment)) return {};
-  if (setup.filter == OperationFilter::collectives || !has_products(experiment.program)) return {};
+  if (setup.filter == OperationFilter::collectives) return {};
   const Experiment coarse = as_few_flows(experiment, strategy);
   RunSetup passing = setup;
   passing.observer = nullptr;

@@ -1,8 +1,10 @@
 #pragma once
 /// What the sides of a strategy take by themselves, and under which of its settings.
 
+#include <optional>
 #include <vector>
 
+#include "workloads/analysis/run_clock.hpp"
 #include "workloads/experiment.hpp"
 
 namespace c3::inline workloads {
@@ -11,6 +13,7 @@ namespace c3::inline workloads {
 struct AloneTimes {
   Seconds kernels, collectives;
   std::vector<Seconds> streams;
+  std::optional<RunClock> clock = std::nullopt;  ///< of the kernels' median
 
   /// What overlap can hide of one another.
   std::vector<Seconds> parts() const;

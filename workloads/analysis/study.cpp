@@ -1,14 +1,10 @@
 #include "workloads/analysis/study.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <chrono>
-#include <iterator>
 #include <numeric>
 #include <utility>
 
-#include "engine/errors.hpp"
 #include "engine/interrupt.hpp"
 #include "workloads/analysis/library_choices.hpp"
 #include "workloads/analysis/loss_split.hpp"
@@ -16,7 +12,6 @@
 #include "workloads/analysis/run_clock.hpp"
 #include "workloads/analysis/sides_alone.hpp"
 #include "workloads/analysis/steady_state.hpp"
-#include "workloads/analysis/step_result.hpp"
 #include "workloads/analysis/study_bounds.hpp"
 #include "workloads/analysis/study_samples.hpp"
 #include "workloads/execute/memory_plan.hpp"
@@ -233,8 +228,11 @@ class Study {
   }
 
   AloneTimes alone_times(std::vector<Series>& sides) {
-    AloneTimes times{
-        .kernels = median(complete(sides[0])), .collectives = median(complete(sides[1])), .streams = {}};
+    const std::vector<Sample> kernels = by_time(complete(sides[0]));
+    AloneTimes times{.kernels = percentile(kernels, 50).time(),
+                     .collectives = median(complete(sides[1])),
+                     .streams = {},
+                     .clock = clock_of(percentile(kernels, 50).run)};
     for (std::size_t i = 2; i < sides.size(); ++i)
       times.streams.push_back(median(complete(sides[i])));
     return times;
@@ -242,7 +240,6 @@ class Study {
 
   void measure_alone(std::vector<Series>& series) {
     default_times_ = alone_times(series);
-    alone_clock_ = clock_of(percentile(by_time(series[0].samples), 50).run);
     ideal_.resize(experiments_.size());
     for (std::size_t part = default_times_.streams.empty() ? 0 : 2; part < series.size(); ++part) {
       for (std::size_t draw = 0; draw < ideal_.size(); ++draw)
@@ -342,7 +339,7 @@ class Study {
     result.ideal_speedup = ideal;
     if (ideal > 1.0 && sides_may_overlap(experiment.program))
       result.share_of_ideal = (result.speedup.value() - 1.0) / (ideal - 1.0);
-    if (has_kernels_) result.kernel_clock = alone_clock_;
+    if (has_kernels_) result.kernel_clock = own.clock;
     if (has_kernels_) result.kernel = {own.kernels, run.kernels.duration()};
     if (has_collectives_) result.collective = {own.collectives, run.collectives.duration()};
     for (std::size_t i = 0; i < own.streams.size(); ++i)
@@ -370,12 +367,11 @@ class Study {
   StudyBounds bounds_{experiments_};
   StudyCost cost_;
   std::shared_ptr<SharedSchedules> schedules_ = std::make_shared<SharedSchedules>();
-  Clock::time_point began_;              ///< of the simulation that runs now
-  std::vector<Series> pilots_;           ///< begun before the others, so that the cost is known
-  AloneTimes default_times_;             ///< under default settings
-  std::optional<RunClock> alone_clock_;  ///< of the kernels' median
-  Seconds alone_sum_;                    ///< of the parts one after another
-  std::vector<Seconds> ideal_;           ///< by draw: the longest of the parts' medians over seeds
+  Clock::time_point began_;     ///< of the simulation that runs now
+  std::vector<Series> pilots_;  ///< begun before the others, so that the cost is known
+  AloneTimes default_times_;    ///< under default settings
+  Seconds alone_sum_;           ///< of the parts one after another
+  std::vector<Seconds> ideal_;  ///< by draw: the longest of the parts' medians over seeds
   bool has_kernels_ = false, has_collectives_ = false;
 };
 

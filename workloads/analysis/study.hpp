@@ -13,6 +13,7 @@
 #include "gpu/clock/sustained_level.hpp"
 #include "workloads/analysis/loss.hpp"
 #include "workloads/analysis/run_clock.hpp"
+#include "workloads/analysis/step_result.hpp"
 #include "workloads/analysis/study_cost.hpp"
 #include "workloads/execute/launch_observer.hpp"
 #include "workloads/execute/run_result.hpp"
@@ -41,19 +42,6 @@ struct Throughput {
 
   double per_second_per_gpu() const { return per_second / gpus; }
   bool operator==(const Throughput&) const = default;
-};
-
-/// A training step under one strategy.
-struct StepResult {
-  StepFacts facts;
-  bool is_shortened = false;  ///< its time follows from steps of fewer layers or micro-batches, of which the
-                              ///< largest is the timeline's
-  StepBreakdown times;        ///< of rank 0, of the median's run
-  double mfu = 0;             ///< time of the model flops at peak, see StepFacts, over time
-  double hfu = 0;             ///< the same of all flops, recomputed ones too
-  std::optional<Seconds> bubble = std::nullopt;  ///< of a pipeline: StepBreakdown::bubble, averaged over GPUs
-
-  bool operator==(const StepResult&) const = default;
 };
 
 /// The 5th and 95th percentile of times, by nearest rank.

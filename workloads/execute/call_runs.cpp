@@ -18,9 +18,8 @@ std::string slots_text(const ChannelSlots& slots) {
                                  100.0 * slots.waited / slots.lasted);
   if (slots.crowded > kWorthTelling * slots.placed)
     text += fmt::format(
-        "; {:.0f}% of them were placed two or more on one compute unit, as few were free, and there have "
-        "{:.0f}% of "
-        "the rate of a channel that has one to itself",
+        "; {:.0f}% of them were placed beside another channel on one CU, because few CUs were free, and ran at "
+        "{:.0f}% of the rate of a channel with a CU to itself",
         100.0 * slots.crowded / slots.placed, 100.0 * slots.crowded_rate / slots.crowded);
   return text;
 }

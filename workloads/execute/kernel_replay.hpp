@@ -42,10 +42,11 @@ class Company {
 /// long as one of those did, as one flow with the bytes of all work groups (FluidRun).
 ///
 /// Kernels are alike that have one operator and stream, begin beside the same company (Company) and at the same
-/// clock, within kClockStep. A kernel is replayed where those of its name that began so were last left in the
-/// company with which they began: where a collective comes or goes meanwhile, kernels are simulated. A replayed
-/// kernel whose company changes after all keeps its time; the result's bound widens by all of that time.
-/// Wrong when: what decides a kernel's time is none of this, such as what caches hold from the kernel before.
+/// clock of that company, within kClockStep. A kernel is replayed where those of its name that began so were
+/// last left in the company with which they began: where a collective comes or goes meanwhile, kernels are
+/// simulated. A replayed kernel whose company changes after all keeps its time; the result's bound widens by
+/// all of that time. Wrong when: what decides a kernel's time is none of this, such as what caches hold from
+/// the kernel before.
 class KernelReplay {
  public:
   KernelReplay(std::size_t streams, double error);

@@ -8,8 +8,8 @@ namespace c3::inline workloads {
 namespace {
 
 constexpr double kPercent = 100.0;
-/// Of the time: by how much steps folded by the mean were off with every collective's loads as they are
-/// (tests/contract: 0.3 %), since edges of a class show the latency of a step more or less.
+/// Share of the time by which steps that were folded by the mean differed from exact ones (0.3 % in
+/// tests/contract), rounded up: at the edge of a class the latency of a step shows more or less.
 constexpr double kOfEdges = 0.005;
 
 std::string classes_note(const RunResult& result, int ranks) {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/small_letters.hpp"
 #include "workloads/traces/communication_names.hpp"
 
 namespace c3::inline traces {

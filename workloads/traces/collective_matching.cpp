@@ -156,17 +156,6 @@ std::vector<CollectiveInstance> match_collectives(const std::vector<Rank>& ranks
   return Matcher(ranks).instances();
 }
 
-void complete_groups(std::vector<Rank>& ranks) {
-  if (ranks.size() < 2 || !missing_ranks(ranks).empty()) return;
-  for (const CollectiveInstance& instance : match_collectives(ranks)) {
-    if (instance.members.size() != ranks.size()) continue;
-    for (const CollectiveMember& member : instance.members) {
-      std::optional<std::int64_t>& size = ranks[member.rank].collectives[member.collective].group_size;
-      if (!size) size = std::ssize(ranks);
-    }
-  }
-}
-
 Clocks align_clocks(const std::vector<Rank>& ranks, const std::vector<CollectiveInstance>& instances) {
   Clocks clocks{.shifts = from_common_origin(ranks),
                 .offsets = std::vector<Picoseconds>(ranks.size()),

@@ -27,10 +27,6 @@ struct CollectiveInstance {
 /// or bytes differ
 std::vector<CollectiveInstance> match_collectives(const std::vector<Rank>& ranks);
 
-/// Gives kernels that were matched over all ranks of a job, and whose group is not recorded, the size of the
-/// job.
-void complete_groups(std::vector<Rank>& ranks);
-
 /// By how much the dates of each rank are moved so that all ranks have one clock. Shape [ranks].
 struct Clocks {
   std::vector<Picoseconds>

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <string>
+
+#include "base/small_letters.hpp"
 
 namespace c3::inline traces {
 namespace {
@@ -23,9 +24,7 @@ std::optional<int> number_in(std::string_view digits) {
 
 /// Behind the last "rank" that a number follows.
 std::optional<int> behind_rank(std::string_view path) {
-  std::string small(path);
-  std::ranges::transform(small, small.begin(),
-                         [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+  const std::string small = in_small_letters(path);
   constexpr std::string_view kWord = "rank";
   for (std::size_t at = small.rfind(kWord); at != std::string::npos;
        at = at == 0 ? std::string::npos : small.rfind(kWord, at - 1)) {

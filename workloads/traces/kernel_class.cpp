@@ -1,10 +1,10 @@
 #include "workloads/traces/kernel_class.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <utility>
 
+#include "base/small_letters.hpp"
 #include "workloads/traces/communication_names.hpp"
 #include "workloads/traces/trace_join.hpp"
 
@@ -79,13 +79,6 @@ bool is_said_to_communicate(const Trace& trace, const TraceJoin& join, std::uint
 }
 
 }  // namespace
-
-std::string in_small_letters(std::string_view text) {
-  std::string small(text);
-  std::ranges::transform(small, small.begin(),
-                         [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
-  return small;
-}
 
 WorkClass work_class(EventKind kind, std::string_view kernel_name) {
   if (kind == EventKind::copy) return WorkClass::copy;

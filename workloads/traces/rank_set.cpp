@@ -9,8 +9,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "workloads/traces/collective_matching.hpp"
-
 namespace c3::inline traces {
 namespace {
 
@@ -69,10 +67,8 @@ std::vector<int> missing_ranks(std::span<const RankFile> files) {
   return missing;
 }
 
-void order_ranks(std::vector<Rank>& ranks, bool allow_missing) {
+void check_ranks(const std::vector<Rank>& ranks, bool allow_missing) {
   check_ranks(files_of(ranks), allow_missing);
-  std::ranges::stable_sort(ranks, {}, &Rank::number);
-  complete_groups(ranks);
 }
 
 std::vector<int> missing_ranks(const std::vector<Rank>& ranks) { return missing_ranks(files_of(ranks)); }

@@ -25,9 +25,8 @@ void check_ranks(std::span<const RankFile> files, bool allow_missing);
 /// Numbers of the job's ranks that are not there. Empty if the files do not say how many there are.
 std::vector<int> missing_ranks(std::span<const RankFile> files);
 
-/// Checks \p ranks as check_ranks() does, sorts them by number and completes their groups (complete_groups).
-void order_ranks(std::vector<Rank>& ranks, bool allow_missing);
-
+/// The same of ranks that were read.
+void check_ranks(const std::vector<Rank>& ranks, bool allow_missing);
 std::vector<int> missing_ranks(const std::vector<Rank>& ranks);
 
 }  // namespace c3::traces

@@ -32,14 +32,15 @@ bool splits_backward(const TrainingSetup& setup) {
 BrokenRules rules_of_messages(const PipelineSetup& pipeline) {
   BrokenRules broken;
   const auto refuse = [&](std::string what) { broken.push_back({"pipeline_messages", std::move(what)}); };
-  const bool overlaps = pipeline.messages != PipelineMessages::batched;
+  const bool overlaps = pipeline.messages == PipelineMessages::overlapped;
+  const bool batches = pipeline.messages == PipelineMessages::batched;
   const bool is_interleaved = pipeline.schedule == ScheduleKind::interleaved;
   if (pipeline.messages == PipelineMessages::steady && !is_interleaved)
     refuse(fmt::format("\"steady\" requires schedule = \"interleaved\" (it is \"{}\")",
                        name_of(pipeline.schedule)));
   if (overlaps && pipeline.schedule == ScheduleKind::one_f_one_b)
     refuse("\"overlapped\" requires virtual stages, or another schedule than 1f1b");
-  if (!overlaps && is_interleaved && pipeline.stages < 3)
+  if (batches && is_interleaved && pipeline.stages < 3)
     refuse(
         fmt::format("\"batched\" with schedule = \"interleaved\" requires pipeline > 2 (it is {}), "
                     "since both neighbours of a stage are one; use \"overlapped\"",

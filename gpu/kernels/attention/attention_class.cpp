@@ -43,8 +43,9 @@ Operator read(const ShapeWords& words) {
   const bool is_latent = shape.kv_heads == 1 && shape.heads > 1 && shape.value_width() < shape.head_dim;
   shape.values = chosen_or(words, values, is_latent ? AttentionValues::in_keys : AttentionValues::apart);
   if (shape.values == AttentionValues::in_keys && shape.value_width() > shape.head_dim)
-    refuse(values, fmt::format("values of {} elements cannot be part of keys of {}; set value_dim to {} or less",
-                               shape.value_width(), shape.head_dim, shape.head_dim));
+    refuse(values,
+           fmt::format("values of {} elements cannot be part of keys of {}; set value_dim to {} or less",
+                       shape.value_width(), shape.head_dim, shape.head_dim));
   if (shape.heads % shape.kv_heads != 0)
     refuse(kv_heads, fmt::format("{} does not divide the {} heads", shape.kv_heads, shape.heads));
   const double in_a_row = product(shape.batch, shape.heads, std::max(shape.head_dim, shape.value_width()));
@@ -83,9 +84,9 @@ Bytes output(const AttentionShape& shape) {
   const double queries = product(shape.batch, shape.heads, shape.queries);
   const double keys = product(shape.batch, shape.kv_heads, shape.keys);
   const auto head = static_cast<double>(shape.head_dim), value = static_cast<double>(shape.value_width());
-  return element_size(shape.dtype) *
-         (shape.pass == Pass::forward ? queries * value
-                                      : queries * head + keys * static_cast<double>(shape.key_width()));
+  return element_size(shape.dtype) * (shape.pass == Pass::forward
+                                          ? queries * value
+                                          : queries * head + keys * static_cast<double>(shape.key_width()));
 }
 
 // Masked scores do not count. The last query sees all keys, each one before it one less.

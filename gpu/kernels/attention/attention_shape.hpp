@@ -40,7 +40,7 @@ struct AttentionShape {
   DType dtype = DType::bf16;
   Pass pass = Pass::forward;
   AttentionKernel kernel = AttentionKernel::newest;
-  std::int64_t value_dim = 0;  ///< elements of a head's values and results; 0: head_dim
+  std::int64_t value_dim = 0;                       ///< elements of a head's values and results; 0: head_dim
   AttentionValues values = AttentionValues::apart;  ///< in_keys: value_dim is at most head_dim
 
   std::int64_t value_width() const { return value_dim > 0 ? value_dim : head_dim; }

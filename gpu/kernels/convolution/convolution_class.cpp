@@ -115,8 +115,8 @@ GpuUse uses(const ConvolutionShape& shape, const GpuSpec& gpu) {
 
 /// Passes, types and batches of one layer are alike.
 std::vector<std::int64_t> shape_numbers(const ConvolutionShape& shape) {
-  return {shape.channels, shape.filters,  shape.groups,   shape.image.h,    shape.image.w,
-          shape.filter.h, shape.filter.w, shape.pad.h,    shape.pad.w,      shape.stride.h,
+  return {shape.channels, shape.filters,    shape.groups,    shape.image.h, shape.image.w,
+          shape.filter.h, shape.filter.w,   shape.pad.h,     shape.pad.w,   shape.stride.h,
           shape.stride.w, shape.dilation.h, shape.dilation.w};
 }
 

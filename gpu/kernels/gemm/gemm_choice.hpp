@@ -3,6 +3,7 @@
 /// library's tables. Products whose kernel was tuned for a part of the GPU, beside others that have the rest
 /// (GOLDYLOC, arXiv 2409.02227).
 
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -18,10 +19,11 @@ namespace c3::inline gpu {
 GemmPlan plan_gemm(const GemmShape& shape, const GpuSpec& gpu);
 
 /// The plan among all of the preset's tiles and splits of K, whatever GemmChoice \p gpu has, with which \p
-/// shape takes least time on \p slice of \p gpu: by time_alone, caches included, so that a choice is never
-/// slower by the simulator's own times than another would have been. Of plans that take as long the one with
-/// fewer work groups, then the first of the list. Wrong when: a power limit slows a choice with more bytes by
-/// more. \throws InfeasibleError as plan_gemm
+/// shape takes least time on \p slice of \p gpu: by time_alone, caches included, so that a choice is not
+/// slower by the simulator's own times than another would have been. Times within 0.2 % of the shortest are not
+/// told apart: of these plans the one with fewest work groups. A plan whose work groups do not fit into a CU is
+/// passed over. Wrong when: a power limit slows a choice with more bytes by more. \throws InfeasibleError as
+/// plan_gemm, and where no plan fits into a CU
 GemmPlan fastest_plan(const GemmShape& shape, const GpuSpec& gpu, const KernelSlice& slice = {});
 
 /// How long a kernel takes that computes a product by a plan as a part of it.
@@ -33,6 +35,12 @@ struct PlanTimes {
 /// The same by \p times.
 GemmPlan fastest_plan(const GemmShape& shape, const GpuSpec& gpu, const KernelSlice& slice,
                       const PlanTimes& times);
+
+/// Describes the GEMM on \p gpu by the plan that it gets. \throws InfeasibleError as plan_gemm, when \p shape
+/// has an extent < 1, and when its operands do not fit into memory
+KernelDescription describe_gemm(std::string name, const GemmShape& shape, const GpuSpec& gpu);
+/// The same of operands that need not lie in memory as matrices, so that nothing asks whether they fit there.
+KernelDescription describe_product(std::string name, const GemmShape& shape, const GpuSpec& gpu);
 
 /// A half, a quarter, ..: of the CUs, whole ones on each XCD, and of the caches.
 KernelSlice part_of_gpu(const GpuSpec& gpu, int parts);

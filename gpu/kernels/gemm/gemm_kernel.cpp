@@ -1,5 +1,4 @@
 #include "gpu/kernels/gemm/gemm_kernel.hpp"
-#include "gpu/kernels/gemm/gemm_shape.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,8 +7,6 @@
 
 #include "gpu/cache_reuse.hpp"
 #include "gpu/clock/governor.hpp"
-#include "gpu/kernels/checks.hpp"
-#include "gpu/kernels/gemm/gemm_choice.hpp"
 #include "gpu/kernels/gemm/gemm_plan.hpp"
 #include "gpu/kernels/gemm/streamed_traffic.hpp"
 #include "gpu/kernels/held_registers.hpp"
@@ -99,6 +96,7 @@ class TiledTraffic final : public TrafficModel {
     traffic.l2 = std::max(l2_loads_, std::max(a_panel_, b_panel_));
     const Bytes l2_window = l2_misses(state, resident, traffic);
     traffic.hbm = llc_misses(state, resident, traffic, l2_window, cold);
+    if (cold != Cold{}) traffic.found = llc_misses(state, resident, traffic, l2_window, {}) - traffic.hbm;
     traffic.llc = std::max(traffic.llc, traffic.hbm);
     return traffic;
   }
@@ -122,10 +120,12 @@ class TiledTraffic final : public TrafficModel {
   /// Share of each operand that the caches do not have when the kernel starts.
   struct Cold {
     double a = 1.0, b = 1.0;
+
+    bool operator==(const Cold&) const = default;
   };
   /// A repeated product goes round its operands and its result; A that was just written is as recent.
   Cold cold_operands(const CacheState& state) const {
-    if (warm_ == WarmOperands::none) return {};
+    if (warm_ == WarmOperands::none || state.cold) return {};
     const auto rows = static_cast<double>(tile_rows_);
     const auto columns = static_cast<double>(tile_columns_);
     const Bytes a = products_ * rows * a_panel_;
@@ -228,17 +228,6 @@ void add_to_memory(KernelDescription& kernel, const GemmShape& shape, const Gemm
 }
 
 }  // namespace
-
-KernelDescription describe_gemm(std::string name, const GemmShape& shape, const GpuSpec& gpu) {
-  KernelDescription kernel = describe_product(std::move(name), shape, gpu);
-  check_fits(kernel, gpu);
-  return kernel;
-}
-
-KernelDescription describe_product(std::string name, const GemmShape& shape, const GpuSpec& gpu) {
-  check_extents(name, {{"m", shape.m}, {"n", shape.n}, {"k", shape.k}, {"b", shape.batch}});
-  return describe_product(std::move(name), shape, gpu, plan_gemm(shape, gpu));
-}
 
 KernelDescription describe_product(std::string name, const GemmShape& shape, const GpuSpec& gpu,
                                    const GemmPlan& plan) {

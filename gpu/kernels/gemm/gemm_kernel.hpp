@@ -11,15 +11,10 @@ namespace c3::inline gpu {
 
 struct GpuUse;
 
-/// Describes the GEMM on \p gpu, one work group for each of the GPU's GEMM tiles, dispatched with m fastest. A
-/// tile's time is its (padded) flops at the CU's part of the sustained matrix rate. Wrong when: the library
-/// splits K or runs persistently; when k is so short that the epilogue dominates. \throws InfeasibleError when
-/// the GPU has no such matrix rate, or \p shape has an extent < 1.
-KernelDescription describe_gemm(std::string name, const GemmShape& shape, const GpuSpec& gpu);
-
-/// The same of operands that need not lie in memory as matrices, so that nothing asks whether they fit there.
-KernelDescription describe_product(std::string name, const GemmShape& shape, const GpuSpec& gpu);
-/// The same by a plan of \p gpu for \p shape that is not the library's choice.
+/// Describes the product on \p gpu by \p plan, one work group for each tile and part of K. A tile's time is its
+/// (padded) flops at the CU's part of the sustained matrix rate. Nothing asks whether the operands fit into
+/// memory. Wrong when: k is so short that the epilogue dominates. \throws InfeasibleError when the GPU has no
+/// such matrix rate.
 KernelDescription describe_product(std::string name, const GemmShape& shape, const GpuSpec& gpu,
                                    const GemmPlan& plan);
 

@@ -23,6 +23,7 @@ constexpr auto kOperators = [] {
   return names;
 }();
 
+// NeuSight's tables, times of PyTorch's own kernels, call a layer norm "ln".
 using Alias = std::pair<std::string_view, std::string_view>;
 constexpr std::array<Alias, 3> kMeanings = {
     {{"ln", "layernorm_eager"}, {"layer_norm", "layernorm"}, {"rms_norm", "rmsnorm"}}};
@@ -51,9 +52,7 @@ VectorChain chain_of(std::string_view names) {
     const std::string_view name = names.substr(0, names.find('+'));
     const std::optional<VectorOp> op = op_named(name);
     if (!op) {
-      std::vector<std::string> known;
-      for (const VectorOpTraits& each : kVectorOps)
-        known.emplace_back(each.name);
+      const std::vector<std::string> known(kOperators.begin(), kOperators.end());
       refuse(ShapeKey::op, unknown_name("operator", name, known));
     }
     try {
@@ -130,8 +129,8 @@ std::vector<std::int64_t> shape_numbers(const VectorShape& shape) {
   std::vector<std::int64_t> numbers;
   for (const VectorOp part : shape.chain)
     numbers.push_back(static_cast<std::int64_t>(part));
-  for (const std::int64_t number : {shape.rows, shape.cols, static_cast<std::int64_t>(shape.dtype),
-                                    static_cast<std::int64_t>(shape.pass)})
+  for (const std::int64_t number :
+       {shape.rows, shape.cols, static_cast<std::int64_t>(shape.dtype), static_cast<std::int64_t>(shape.pass)})
     numbers.push_back(number);
   return numbers;
 }

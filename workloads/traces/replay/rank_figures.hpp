@@ -59,16 +59,17 @@ struct Figure {
 
 /// Of one step, in this order:
 ///
-/// | name | is |
-/// | --- | --- |
-/// | step | length of a step |
-/// | GPU busy, idle | time with and without work on the GPU |
-/// | compute, communication | time with kernels, with collectives; both have what is of both |
-/// | exposed communication | time with collectives and no kernel; copies hide nothing, as in
-/// HolisticTraceAnalysis | | waiting for late ranks, transfer | of the time of collectives: before and after
-/// the start of the last member | | CLASS | sum over its work, waiting included | | CLASS count, work count |
-/// pieces of work | | collective bytes | of the larger side, in and out, of one rank | | stream NAME | time
-/// with work on it | | operator NAME | sum over the work of this name |
+/// - step: its length
+/// - GPU busy, idle: time with and without work on the GPU
+/// - compute, communication: time with kernels, with collectives; both have what is of both
+/// - exposed communication: time with collectives and no kernel; copies hide nothing, as in
+/// HolisticTraceAnalysis
+/// - waiting for late ranks, transfer: of the time of collectives, before and after the last member starts
+/// - CLASS: sum over its work, waiting included
+/// - CLASS count, work count: pieces of work
+/// - collective bytes: of the larger side, in and out, of one rank
+/// - stream NAME: time with work on it
+/// - operator NAME: sum over the work of this name
 ///
 /// What does not occur is left out.
 std::vector<Figure> figures_of(const RankTimeline& timeline);

@@ -3,6 +3,7 @@
 #include <map>
 #include <tuple>
 
+#include "base/small_letters.hpp"
 #include "workloads/traces/retiming/derivation.hpp"
 
 namespace c3::inline traces {

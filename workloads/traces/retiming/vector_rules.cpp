@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 
+#include "base/small_letters.hpp"
 #include "workloads/traces/retiming/moved_bytes.hpp"
 
 namespace c3::inline traces {
