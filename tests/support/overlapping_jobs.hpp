@@ -28,8 +28,8 @@ struct Job {
   double may_lose = 0.03;  ///< by a better rate, relative
 };
 
-/// What a better rate may cost where it lets the stream for which nobody waits take more of what both share: a
-/// faster product fills the bandwidth of L2, and channels beside it get less of it than beside a slower one.
+/// What a better rate may cost where it lets the stream for which nobody waits take more of what both share:
+/// probably of the bandwidth of L2 and HBM, of which channels beside a faster product get less.
 inline constexpr double kTakenByOthers = 0.15;
 /// The same of seven copies on three engines. Copies that run in lock step leave the seventh to itself at the
 /// end; copies that memory delays unevenly do not. Source: Graham, "Bounds on multiprocessing timing
