@@ -135,8 +135,9 @@ Bytes measured_pass(const ChannelContext& channels) {
 }
 
 /// Within a node channels do what they do in nvls, however many nodes there are: they copy each pass, behind a
-/// synchronisation.
+/// synchronisation, which a measured rate does not have in its latency.
 BytesPerSecond most(const ChannelContext& channels) {
+  if (!channels.measured_rate) return copying_in_switch(channels);
   const Bytes pass = measured_pass(channels);
   return pass / (pass / copying_in_switch(channels) + channels.library().nvls_latency);
 }

@@ -185,12 +185,14 @@ TEST_CASE("classes that multiply are projected by flops and their type's peak, a
 }
 
 TEST_CASE("no key that changes what is printed of a kernel is said to be unused") {
-  // Each number of each preset, a third more and a third less, beside an operator of every class.
+  // Each number of each preset, a third more on one and a third less on the next, beside an operator of every
+  // class.
   int changes = 0, notes = 0;
+  double factor = 4.0 / 3.0;
   for (const std::string name : {"h100-sxm", "b200-sxm", "mi300x", "mi100", "l40s"}) {
     std::vector<std::string> sets;
-    for (const double factor : {4.0 / 3.0, 2.0 / 3.0})
-      add_sets(sets, "gpu", *load_preset(PresetKind::gpu, name, {}, "gpu").table(), factor);
+    add_sets(sets, "gpu", *load_preset(PresetKind::gpu, name, {}, "gpu").table(), factor);
+    factor = 2.0 - factor;
     ClusterSpec alone;
     alone.gpu = load_gpu(name);
     const std::vector<Operator> operators = operators_on(alone.gpu);
@@ -208,6 +210,12 @@ TEST_CASE("no key that changes what is printed of a kernel is said to be unused"
       }
       for (std::size_t i = 0; i < operators.size(); ++i) {
         CAPTURE(text_of(operators[i]));
+        bool changes_it = true;  // also where it makes it impossible
+        try {
+          changes_it = printed(operators[i], *changed) != before[i];
+        } catch (const InfeasibleError&) {
+        }
+        if (!changes_it && i > 0) continue;
         RunUse use;
         use.add(operators[i], *changed);
         use.alone = true;
@@ -215,20 +223,16 @@ TEST_CASE("no key that changes what is printed of a kernel is said to be unused"
         cluster.gpu = *changed;
         const auto unused = unused_keys(overridden_keys({&set, 1}), cluster, use);
         notes += static_cast<int>(unused.size());
-        if (!unused.empty()) CAPTURE(unused.front());
-        try {
-          if (printed(operators[i], *changed) == before[i]) continue;
-        } catch (const InfeasibleError&) {
-          // a key that makes it impossible changes it, too
-        }
+        if (!changes_it) continue;
         ++changes;
+        if (!unused.empty()) CAPTURE(unused.front());
         CHECK(unused.empty());
       }
     }
   }
   MESSAGE(changes, " changes, ", notes, " notes");
   CHECK(changes > 1000);
-  CHECK(notes > 1000);
+  CHECK(notes > 100);
 }
 
 TEST_CASE("a rate that no operator of a run takes is said to be unused, whatever their class") {

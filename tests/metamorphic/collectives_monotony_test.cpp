@@ -29,7 +29,7 @@ namespace {
 constexpr double kLonger = 1.001;
 /// A shorter latency moves the instants at which flows meet, and with them what they share, as a faster link
 /// does where phases of a collective go on at once, and where ways of unlike length share wires of PCIe.
-constexpr double kLongerWhereFlowsMeet = 1.02;
+constexpr double kLongerWhereFlowsMeet = 1.03;
 /// What a link in the node carries says, beside library.link_payload, how many bytes a payload takes of every
 /// link there: raised alone it is a worse protocol. node.link_scale raises all of them.
 constexpr std::string_view kIsNoRate = "node.link";

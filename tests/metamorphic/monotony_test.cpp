@@ -42,6 +42,8 @@ struct Exception {
   std::string_view why;
 };
 const std::map<std::string, Exception> kExceptions = {
+    {"fp8_peak", {0.005, "scales of blocks are added by vector units, as if staging slowed these as well"}},
+    {"fp4_peak", {0.005, "as fp8_peak"}},
     {"hbm_read", {0.02, "the copy rate stays, so that turning from reads to writes costs more"}},
     {"hbm_write", {0.02, "as hbm_read"}},
     {"cus_per_xcd", {0.3, "in fewer waves loads and stores meet less, and more tiles evict one another"}}};

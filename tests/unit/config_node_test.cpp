@@ -169,7 +169,9 @@ TEST_CASE("a kind of link is read like the node's own, must be used, and must be
 }
 
 TEST_CASE("wires and kinds of links belong to wired nodes only") {
-  CHECK(error_with("\"wired\"", "\"full_mesh\"") == "tree.toml:8:9: node.wires: requires topology = \"wired\"");
+  CHECK(error_with("\"wired\"", "\"full_mesh\"") ==
+        "tree.toml:8:9: node.wires: requires topology = \"wired\"\n"
+        "tree.toml:9:1: node.links: requires topology = \"wired\"");
   CHECK(error_with("wires =", "#") ==
         Part{"node.wires: is missing; a wired node lists the links between its GPUs"});
 }

@@ -6,6 +6,7 @@
 
 #include "files/io_error.hpp"
 #include "files/sha256.hpp"
+#include "files/written_files.hpp"
 #include "results/result_file.hpp"
 #include "results/result_reader.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -53,10 +54,11 @@ TEST_CASE("a result has its final name only when it is whole") {
 TEST_CASE("a result that is given up leaves no file, and an older result as it was") {
   const TemporaryFolder folder;
   const auto path = folder / "run.h5";
-  write(path, "older");
+  const std::string older = std::string(kSealedHdf5) + "older";
+  write(path, older);
   { const ResultFile file(path, kHeader); }
   CHECK(folder.files() == 1);
-  CHECK(content(path) == "older");
+  CHECK(content(path) == older);
 }
 
 TEST_CASE("a target that is a folder, a device or in no folder is refused before anything is written") {

@@ -322,7 +322,7 @@ TEST_CASE("K that is split cannot be fused") {
   Experiment experiment =
       fused_pair(CollectiveKind::reduce_scatter, switched(kRanks), gemm_of_tiles(2, 4, 65536));
   experiment.cluster.gpu.kernels.matrix_gemm.split_us = 0.0;
-  CHECK(refusal(experiment).find("parts of K, which are added up after it") != std::string::npos);
+  CHECK(refusal(experiment).find("adds up parts of K after it has made them") != std::string::npos);
 }
 
 TEST_CASE("the producer is the kernel before, or the one before an event that is waited for") {

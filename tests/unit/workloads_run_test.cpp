@@ -79,17 +79,16 @@ TEST_CASE("a note says for how much of their time channels waited for slots, and
   RunResult run = run_once(pair(gemm_of_tiles(24, 24), gather(Bytes{5e7})), in_order({"compute", "fsdp"}), {});
   const double waited = wave_seconds() / (run.collectives.end.value - kLaunch);
   REQUIRE(run.notes.size() == 1);
-  CHECK(
-      run.notes.front() ==
-      fmt::format(
-          "channels waited for free slots {:.1f}% of the time from launch to end; 86% of them were placed two "
-          "or more on one compute unit, as few were free, and there have 75% of the rate of a channel that "
-          "has one to itself",
-          100.0 * waited));
+  CHECK(run.notes.front() ==
+        fmt::format(
+            "channels waited for free slots {:.1f}% of the time from launch to end; 86% of them were placed "
+            "beside another channel on one CU, because few CUs were free, and ran at 75% of the rate of a "
+            "channel with a CU to itself",
+            100.0 * waited));
   // 19 tiles leave a CU for each.
   run = run_once(pair(gemm_of_tiles(24, 19), gather(Bytes{5e7})), in_order({"compute", "fsdp"}), {});
   REQUIRE(run.notes.size() == 1);
-  CHECK_FALSE(contains(run.notes.front(), "compute unit"));
+  CHECK_FALSE(contains(run.notes.front(), "on one CU"));
   CHECK(run_once(pair(), in_order({"fsdp", "compute"}), {}).notes.empty());
 }
 
