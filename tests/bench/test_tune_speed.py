@@ -12,7 +12,7 @@ from machine_speed import cpu_budget
 
 FILE = pathlib.Path(os.environ["C3SIM_SOURCE"]) / "configs/experiments/training/llama3_70b_search.toml"
 COUNT = 6 * 5 * 3  # of 1,080
-MOST_S = 0.2  # of CPU time, each; 0.08 to 0.15 beside builds
+MOST_S = 0.35  # of CPU time, each; 0.2 to 0.3 beside other tests on a machine where a fresh page costs 18 us, 0.08 to 0.15 on others
 
 
 class TuneSpeed(unittest.TestCase):

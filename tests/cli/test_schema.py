@@ -249,7 +249,7 @@ class Schema(ScratchTest):
 # they depend on another key: those that are documented beside the choice (docs/keys.md) or by the error itself.
 HOLDERS = {"image_network": "images/resnet50_mi250x.toml", "recurrent": "recurrent/gnmt_v100.toml", "recommendation": "dlrm/mlperf_v100.toml",
            "training": "training/llama3_8b_fsdp8.toml", "measure": "c3_llama70b_mi300x.toml"}
-BY_ANOTHER_KEY = re.compile(r"requires |needs |cannot be combined|is (?:only )?for |without |must be .* (?:of|where) |has no |not .* with |does not|is not |cannot ")
+BY_ANOTHER_KEY = re.compile(r"requires? |needs |cannot be combined|is (?:only )?for |without |must be .* (?:of|where) |has no |not .* with |does not|is not |cannot ")
 CHOICES_ALONE = re.compile(r"unknown name|: must be (?:one of )?[\w.-]+(?:, [\w.-]+)*(?: or [\w.-]+)?$")
 
 
