@@ -60,7 +60,7 @@ std::optional<BetterChoice> better_of(const ClusterSpec& cluster, const Collecti
 
 }  // namespace
 
-// It is a remark beside an answer, which what cannot run must not end.
+// This is a remark beside an answer: a method that cannot run must not end the run that asked.
 std::optional<BetterChoice> better_choice(const ClusterSpec& cluster, const CollectiveCall& call,
                                           const MeasuredMethod& how, const MethodWish& wish,
                                           std::optional<CollectiveMeasurement> of_chosen) {

@@ -49,8 +49,7 @@ SweepPlan plan_points(Sweep sweep, const std::vector<ReadPoint>& points, const s
 
 /// Writes the manifest unless it is there, and takes out results of \p points that are not as c3sim wrote them;
 /// other processes may be at work on the others. \returns what a user should know of that and of an earlier
-/// manifest. \throws UsageError when the folder has another
-/// sweep, IoError
+/// manifest. \throws UsageError when the folder has another sweep, IoError
 std::vector<std::string> claim_folder(const SweepPlan& plan, const std::vector<std::size_t>& points);
 
 }  // namespace c3::app

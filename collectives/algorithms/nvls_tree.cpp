@@ -134,8 +134,8 @@ Bytes measured_pass(const ChannelContext& channels) {
   return largest * (1.0 * channels.width * heads_of(channels.graph.ranks() / channels.nodes));
 }
 
-/// Within a node channels do what they do in nvls, however many nodes there are: they copy each pass, behind a
-/// synchronisation, which a measured rate does not have in its latency.
+/// Within a node channels do what they do in nvls, however many nodes there are: they copy each pass, and
+/// where the rate was measured each pass waits for a synchronisation first; else it is part of the latency.
 BytesPerSecond most(const ChannelContext& channels) {
   if (!channels.measured_rate) return copying_in_switch(channels);
   const Bytes pass = measured_pass(channels);
