@@ -228,6 +228,14 @@ class BadTraining(ScratchTest):
                                         "sequence_parallel", "shared_expert_overlap"], done.stderr)
         self.assertEqual(done.stderr.count("\n"), len(keys))
 
+    def test_a_misspelt_key_is_named_beside_the_conflict_that_it_causes(self):
+        text = training("expert_paralel = 8\nmicro_batch_overlap = true").replace('"llama-3-8b"', '"qwen3-30b-a3b"')
+        (self.folder / "step.toml").write_text(text)
+        done = c3sim("config", "check", "step.toml", folder=self.folder)
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("training.expert_paralel: unknown key; did you mean 'expert_parallel'?", done.stderr)
+        self.assertIn("training.micro_batch_overlap: ", done.stderr)
+
     def test_keys_of_a_routing_or_an_estimate_that_a_sweep_or_exact_replaces_are_allowed(self):
         for name, text in {
                 "routing": training('routing = "balanced"\nrouting_concentration = 2.0\nrouting_seed = 2\nexpert_parallel = 8').replace(

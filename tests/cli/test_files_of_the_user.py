@@ -72,6 +72,8 @@ class FilesOfTheUser(ScratchTest):
         self.check(["kernel", "--csv", "broken.csv", "--gpu", "mi300x", "-o", "b.csv"], "b.rejected.csv", code=5)
         (self.folder / "t.rejected.csv").write_text("a note\n")  # which a run without broken rows would remove
         self.assert_one_line(self.call(["kernel", "--csv", "shapes.csv", "--gpu", "mi300x", "-o", "t.csv"]), 2, REFUSED)
+        (self.folder / "b.rejected.csv").write_text("case,why,reason\n1,2,3\n")  # a table that only ends as c3sim's does
+        self.assert_one_line(self.call(["kernel", "--csv", "broken.csv", "--gpu", "mi300x", "-o", "b.csv"]), 2, REFUSED)
 
     def test_calibrate(self):
         words = ["calibrate", "a100-sxm-80gb=measured.csv", "--class", "gemm"]

@@ -42,6 +42,26 @@ class OneKernel(ScratchTest):
         text = c3sim("kernel", *shape, "--gpu", "h100-sxm").stdout
         self.assertRegex(text, r"absmax 8192 x 4096 bf16 on h100-sxm: [\d.]+ MB of the loads are found in the caches")
 
+    def test_a_warm_product_says_what_it_finds_in_the_caches(self):
+        shape = ("gemm", "-m", "1024", "-n", "1024", "-k", "1024", "--dtype", "bf16", "--gpu", "h100-sxm")
+        cold, = rows(*shape)
+        warm, = rows(*shape, "--warm", "all")
+        self.assertLess(warm["hbm_read_bytes"], 0.1 * cold["hbm_read_bytes"])
+        self.assertAlmostEqual(warm["hbm_read_bytes"] + warm["found_in_caches_bytes"], cold["hbm_read_bytes"], delta=1e-6 * cold["hbm_read_bytes"])
+
+    def test_a_tile_that_does_not_fit_into_a_cu_leaves_the_others(self):
+        shape = ("gemm", "-m", "1024", "-n", "1024", "-k", "1024", "--dtype", "fp32", "--gpu", "l40s", "--set", "gpu.wave_slots_per_cu=6")
+        found, = rows(*shape)
+        smaller, = rows(*shape, "--set", 'gpu.vector_tiles=["64x128x8 w4","64x64x8 w2"]')
+        self.assertLessEqual(found["time_us"], 1.01 * smaller["time_us"])
+
+    def test_a_measured_level_is_of_16_bit_products_and_a_board_at_it_is_bound_by_power(self):
+        shape = ("gemm", "-m", "16384", "-n", "16384", "-k", "8192", "--gpu", "b200-sxm", "--set", 'gpu.sustained_level="1010 TFLOP/s"')
+        self.assertEqual(rows(*shape, "--dtype", "bf16")[0]["bound"], "power")
+        done = c3sim("kernel", *shape, "--dtype", "fp8", "--set", 'gpu.bf16_sustained="1500 TFLOP/s"')
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("not used here", done.stderr)
+
     def test_latent_attention_reads_its_keys_once_and_values_apart_beside_them(self):
         shape = ("attention", "--gpu", "b200-sxm", "-b", "16", "--heads", "128", "--kv-heads", "1", "--seq", "1", "--kv-seq", "8192",
                  "--head-dim", "576", "--value-dim", "512", "--dtype", "bf16")
