@@ -318,12 +318,16 @@ class Explainer {
     const std::vector<Choice> choices = choices_of(experiment_, fall);
     std::vector<ParallelTask> tasks;
     for (const Choice& choice : choices)
-      tasks.push_back({choice.key.what, [this, &choice] { return try_choice(choice); }});
+      tasks.push_back({choice.key.what, [this, &choice] { return try_choice(choice); }, true});
     const std::vector<std::string> texts = run(tasks);
     std::vector<ChoiceResult> results;
     for (std::size_t i = 0; i < choices.size(); ++i) {
-      const Json json = Json::parse(texts[i]);
       ChoiceResult& its = results.emplace_back(ChoiceResult{.choice = choices[i]});
+      if (texts[i].empty()) {
+        its.problem = "its simulation was killed, as when memory runs out";
+        continue;
+      }
+      const Json json = Json::parse(texts[i]);
       if (json.contains("problem")) {
         its.problem = json["problem"].text();
         continue;

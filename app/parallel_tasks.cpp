@@ -68,7 +68,7 @@ int do_task(const ParallelTask& task, const SharedText& text) {
 }
 
 void check_end(const WorkerEnd& end, const ParallelTask& task) {
-  if (end.exit_code == kExitOk) return;
+  if (end.exit_code == kExitOk || (task.can_be_spared && !end.exit_code)) return;
   if (end.exit_code == kExitInfeasible) throw InfeasibleError(fmt::format("{}: {}", task.name, end.said));
   throw std::runtime_error(fmt::format("{}: {}", task.name, end.exit_code ? end.said : end.why));
 }

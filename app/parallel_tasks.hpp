@@ -11,11 +11,13 @@ namespace c3::inline app {
 struct ParallelTask {
   std::string name;
   std::function<std::string()> work;
+  bool can_be_spared = false;  ///< where its process is killed, as when memory runs out, its text is empty
 };
 
 /// Runs \p tasks on up to \p workers processes, and returns what each returned, in their order. \param done
 /// called with the number of finished tasks. \throws InfeasibleError where a task did, InterruptedError after
-/// SIGINT or SIGTERM, std::runtime_error naming the task whose process failed otherwise
+/// SIGINT or SIGTERM, std::runtime_error naming the task whose process failed otherwise, unless
+/// it can be spared
 std::vector<std::string> run_in_parallel(const std::vector<ParallelTask>& tasks, int workers,
                                          const std::function<void(std::size_t)>& done);
 
