@@ -81,7 +81,8 @@ class Study {
   using Clock = std::chrono::steady_clock;
 
   static std::vector<Experiment> all_draws(const ExperimentFactory& make) {
-    std::vector<Experiment> experiments = {make(std::nullopt)};
+    std::vector<Experiment> experiments;
+    experiments.push_back(make(std::nullopt));
     const int draws = experiments.front().measure.draws;
     if (draws > 0) experiments.clear();
     for (int draw = 0; draw < draws; ++draw) {

@@ -7,6 +7,16 @@
 #include "engine/random.hpp"
 
 namespace c3::inline workloads {
+namespace {
+
+/// Scripts of one program are about as long as each other.
+void reserve_like(const Script& before, Script& script) {
+  for (std::size_t stream = 0; stream < before.streams.size(); ++stream)
+    script.streams[stream].reserve(before.streams[stream].size());
+  script.events.reserve(before.events.size());
+}
+
+}  // namespace
 
 std::uint64_t DrawKeys::next(std::string_view stream, std::string_view name) {
   // A newline is in no name, so that no two triples make one text.
@@ -20,6 +30,7 @@ void ProgramBuilder::begin_script(const std::vector<int>& ranks, std::string_vie
   script().name = this->name(name);
   script().streams.resize(program_.streams.size());
   const auto number = static_cast<std::uint32_t>(program_.scripts.size() - 1);
+  if (number > 0) reserve_like(program_.scripts[number - 1], script());
   for (const int rank : ranks)
     script_of_[rank] = number;
   draws_ = {};

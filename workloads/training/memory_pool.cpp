@@ -54,21 +54,21 @@ void MemoryPool::add_free(Address begin, Address size) {
   const auto join = [&](std::map<Address, Address>::iterator neighbour) {
     size += neighbour->second;
     begin = std::min(begin, neighbour->first);
-    erase_free(neighbour);
+    return erase_free(neighbour);
   };
-  const auto after = free_.find(begin + size);
-  if (after != free_.end()) join(after);
-  const auto next = free_.lower_bound(begin);
+  auto next = free_.lower_bound(begin);
   if (next != free_.begin() && std::prev(next)->first + std::prev(next)->second == begin) join(std::prev(next));
-  free_.emplace(begin, size);
+  if (next != free_.end() && next->first == begin + size) next = join(next);
+  free_.emplace_hint(next, begin, size);
   if (begin + size < end_) by_size_.emplace(size, begin);
   free_pages_ += pages_within(begin, size);
 }
 
-void MemoryPool::erase_free(std::map<Address, Address>::iterator block) {
+std::map<MemoryPool::Address, MemoryPool::Address>::iterator MemoryPool::erase_free(
+    std::map<Address, Address>::iterator block) {
   free_pages_ -= pages_within(block->first, block->second);
   by_size_.erase({block->second, block->first});
-  free_.erase(block);
+  return free_.erase(block);
 }
 
 MemoryPool::Address MemoryPool::pages_within(Address begin, Address size) const {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <unordered_map>
 #include <utility>
 
 #include "engine/units.hpp"
@@ -34,13 +35,14 @@ class MemoryPool {
  private:
   Address grown(Address size);  ///< where \p size more bytes begin
   void add_free(Address begin, Address size);
-  void erase_free(std::map<Address, Address>::iterator block);
+  /// \returns the free block after it
+  std::map<Address, Address>::iterator erase_free(std::map<Address, Address>::iterator block);
   Address pages_within(Address begin, Address size) const;
 
   Address page_;
   Address end_ = 0;
   Address free_pages_ = 0;                         ///< bytes of whole pages within free blocks
-  std::map<Address, Address> used_;                ///< size by address
+  std::unordered_map<Address, Address> used_;      ///< size by address
   std::map<Address, Address> free_;                ///< likewise
   std::set<std::pair<Address, Address>> by_size_;  ///< (size, address) of what is free but at the end
 };
