@@ -1,6 +1,7 @@
 """What scripts/same_results runs: command lines of c3sim, without the command itself."""
 
 import dataclasses
+import random
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,11 +20,17 @@ class Case:
 
 
 def shipped_cases(root, data, whole):
-    return [*experiments(root), *variants(), *collectives(root), *kernels(root), *studies(data, whole)]
+    return [*experiments(root), *variants(), *collectives(root), *kernels(root), *memories(root), *explained(whole), *tuned(whole),
+            *imported(data), *sampled(), *predicted(), *studies(data, whole)]
 
 
 def single(name, *words):
     return Case(name, lambda tree, out: [[*words, "--json"]])
+
+
+def answer(name, *words):
+    """As JSON, and as text."""
+    return Case(name, lambda tree, out: [[*words, "--json"], list(words)])
 
 
 def experiments(root):
@@ -97,6 +104,70 @@ def kernels(root):
             ["kernel", op, "--gpu", gpu, "--dtype", dtype, *words, *direction, "--json"]
             for op, words in shape.items() for dtype in ["fp16", "bf16", "fp32"]
             for direction in ([], *([["--pass", "backward"]] if op == "attention" else []))])
+
+
+def memories(root):
+    for file in sorted((root / "configs/experiments").rglob("*.toml")):
+        yield answer(f"memory_{file.parent.name}_{file.stem}", "memory", str(file.relative_to(root)))
+
+
+EXPERIMENTS = "configs/experiments"
+FEW_LAYERS = ("--set", "model.layers=2")
+EXPLAINED = {"c3_llama70b_mi300x": ("--strategy", "concurrent", "--set", "measure.seeds=2"), "training/llama3_8b_fsdp8": FEW_LAYERS,
+             "training/qwen3_30b_ep8": FEW_LAYERS, "images/vgg16_mi100": (), "recurrent/deep_speech_2_v100": (),
+             "dlrm/default_8xv100": ()}
+EXPLAINED_FOR_LONG = {"training/llama3_70b_pipeline": ("--set", "model.layers=16"), "training/llama3_8b_fsdp8_tp8": ()}
+
+
+def explained(whole):
+    for name, words in {**EXPLAINED, **(EXPLAINED_FOR_LONG if whole else {})}.items():
+        yield answer(f"explain_{name.replace('/', '_')}", "explain", f"{EXPERIMENTS}/{name}.toml", *words)
+
+
+def tuned(whole):
+    for name in ["llama3_8b_tune", *(["llama3_405b_tune", "llama3_70b_search"] if whole else [])]:
+        yield answer(f"tune_{name}", "tune", f"{EXPERIMENTS}/training/{name}.toml", "-j", "1")
+
+
+def imported(data):
+    """The traces of a run, and those that others published."""
+    def of_a_run(tree, out):
+        trace = str(out / "written")
+        return [["run", MAIN_JOB, "--set", "measure.seeds=1", "-o", str(out / "run.h5"), "--trace", trace],
+                ["import", f"{trace}/concurrent", "--json"], ["import", f"{trace}/concurrent"]]
+
+    yield Case("import_of_a_run", of_a_run)
+    for file in sorted((data / "traces").rglob("*.json.gz")):
+        name = file.name.removesuffix(".json.gz")
+        yield answer(f"import_{name}", "import", str(file))
+        yield answer(f"import_{name}_mi300x", "import", str(file), "--gpu", "mi300x")
+
+
+def sampled():
+    """Drawn once and for all: the same numbers at each call."""
+    def kernels_of(tree, out):
+        draw = random.Random(56)
+        file = out / "durations.csv"
+        rows = [f"k{kernel},{draw.lognormvariate(kernel, 0.2):.6f}" for kernel in range(4) for _ in range(500)]
+        file.write_text("\n".join(["name,duration_us", *rows, ""]))
+        return [["sample", "kernels", str(file), *words] for words in ([], ["--json"], ["--compare", "--json"], ["--method", "stem"])]
+
+    yield Case("sample_kernels", kernels_of)
+    for machine in ["systolic_gemm", "vector_machine"]:
+        yield answer(f"sample_loop_{machine}", "sample", "loop", f"studies/sampling/{machine}.toml")
+    for name in ["training/llama3_8b_lengths", "recurrent/deep_speech_2_v100"]:
+        yield answer(f"sample_epoch_{name.split('/')[1]}", "sample", "epoch", f"{EXPERIMENTS}/{name}.toml")
+
+
+def predicted():
+    """A step without simulation, and which kernels libraries take."""
+    layer = f"{EXPERIMENTS}/scaling_laws/layer.toml"
+    wider = [word for each in ["hidden=8192", "ffn=32768", "heads=64", "kv_heads=64"] for word in ("--set", f"model.{each}")]
+    yield answer("project_layer", "project", layer, "--from", layer, *wider)
+    yield answer("select_convolution", "select", "convolution", "--gpu", "mi210", "-b", "64", "--channels", "64", "--filters", "64", "--height", "56",
+                 "--filter-h", "3", "--pad-h", "1", "--dtype", "fp16")
+    yield answer("select_gemm", "select", "gemm", "--gpu", "mi100,mi300x", "-m", "4096", "-n", "4096", "-k", "4096", "--dtype", "fp32")
+    yield answer("select_vgg16", "select", f"{EXPERIMENTS}/images/vgg16_mi100.toml")
 
 
 def studies(data, whole):

@@ -15,8 +15,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 SHOWN = 20  # differences of one case
 
 DESCRIPTION = """\
-Runs the shipped experiments and sweeps, tables of `collective` and `kernel`, and the studies with both
-builds, and compares every number and text of their JSON and every column of their HDF5 files bit for bit.
+Runs the shipped experiments and sweeps, tables of `collective` and `kernel`, all other verbs that answer
+(memory, explain, tune, import, sample, project, select; text and JSON) and the studies with both builds, and
+compares every number and text of their JSON and every column of their HDF5 files bit for bit.
 Figures are compared by their names, wherever they stand. Not compared: versions, dates, command lines, hashes
 and the text of the configuration. What only the new build writes is listed and is no difference; what only the
 old one writes is one.
@@ -95,7 +96,7 @@ def main():
     parser.add_argument("ref", metavar="REF", help="the commit to compare with")
     parser.add_argument("-k", "--only", metavar="TEXT", default="", help="only cases with TEXT in their name")
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--whole", action="store_true", help="also the study of training steps (3 minutes)")
+    parser.add_argument("--whole", action="store_true", help="also what takes minutes: the study of training steps, large searches")
     parser.add_argument("--list", action="store_true", help="print the names of the cases and stop")
     arguments = parser.parse_args()
 
