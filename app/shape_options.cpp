@@ -50,7 +50,8 @@ std::string_view described(ShapeKey key) {
       return "Gemm: tn, nn or nt, as forward, gradient of activations, gradient of weights (default: tn); "
              "of images: nchw or nhwc (default: nchw)";
     case ShapeKey::warm:
-      return "Gemm: operands that the caches still hold: none, activations or all (default: none)";
+      return "Operands that the caches still hold: of a gemm none, activations or all (default: none); of a "
+             "vector operator all or none (default: all)";
     case ShapeKey::scales:
       return "Gemm in fp8: what shares a scale: tensor, block (128 of k) or mx (32 of k) (default: tensor)";
     case ShapeKey::result:

@@ -82,7 +82,9 @@ inline constexpr auto kKernelKeys = std::to_array<KeyText>({
     {"cols", "vector operators: columns of their tensors; embedding_bag: of a table"},
     {"traffic", "gemm: tiled or streamed", name_of(GemmTraffic::tiled)},
     {"layout", "gemm: tn, nn or nt, as forward, its gradients; of images: nchw, nhwc"},
-    {"warm", "gemm: operands still in the caches: none, activations or all", name_of(WarmOperands::none)},
+    {"warm",
+     "operands still in the caches: of a gemm none (default), activations or all; of vector operators all "
+     "(default) or none"},
     {"scales", "gemm in fp8: what shares a scale: tensor, block (128 of k) or mx (32)",
      name_of(GemmScales::tensor)},
     {"result", "gemm: rounded or fp32; added, added_fp32 to C", name_of(GemmResult::rounded)},

@@ -19,6 +19,17 @@ constexpr auto enum_names(Pass) {
   return std::to_array<EnumName<Pass>>({{"forward", Pass::forward}, {"backward", Pass::backward}});
 }
 
+/// Which operands the kernel before has left in the last-level cache, as far as they fit.
+enum class WarmOperands : std::uint8_t {
+  none,
+  activations,  ///< A of a product: just written, or read by the same product with other weights
+  all,          ///< the same kernel was repeated on the same buffers
+};
+constexpr auto enum_names(WarmOperands) {
+  return std::to_array<EnumName<WarmOperands>>(
+      {{"none", WarmOperands::none}, {"activations", WarmOperands::activations}, {"all", WarmOperands::all}});
+}
+
 /// A shape with a class: `operator_class(shape)` is declared beside it.
 template <class Shape>
 concept OperatorShape = requires(const Shape& shape) {

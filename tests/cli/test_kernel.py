@@ -42,6 +42,19 @@ class OneKernel(ScratchTest):
         text = c3sim("kernel", *shape, "--gpu", "h100-sxm").stdout
         self.assertRegex(text, r"absmax 8192 x 4096 bf16 on h100-sxm: [\d.]+ MB of the loads are found in the caches")
 
+    def test_a_cold_vector_operator_moves_all_of_its_bytes(self):
+        shape = ("add", "--rows", "1024", "--cols", "1024", "--dtype", "fp32", "--gpu", "mi300x")
+        warm, = rows(*shape)
+        cold, = rows(*shape, "--warm", "none")
+        tensor = 4 * 1024 * 1024
+        self.assertAlmostEqual(cold["hbm_read_bytes"], 2 * tensor)
+        self.assertAlmostEqual(cold["hbm_write_bytes"], tensor)
+        self.assertLess(warm["hbm_read_bytes"], 0.1 * cold["hbm_read_bytes"])
+        self.assertLess(warm["time_us"], cold["time_us"])
+        refused = c3sim("kernel", *shape, "--warm", "activations")
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("of a vector operator it is 'all' or 'none'", refused.stderr)
+
     def test_a_warm_product_says_what_it_finds_in_the_caches(self):
         shape = ("gemm", "-m", "1024", "-n", "1024", "-k", "1024", "--dtype", "bf16", "--gpu", "h100-sxm")
         cold, = rows(*shape)

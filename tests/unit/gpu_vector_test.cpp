@@ -180,6 +180,14 @@ TEST_CASE("tensors that the caches may hold are all read where nothing is said t
   CHECK(cold.stores_to_hbm == 1.0);
 }
 
+TEST_CASE("a vector operator that is not warm moves all of its bytes, however large the caches") {
+  VectorShape shape = shape_of(VectorOp::add);
+  shape.warm = WarmOperands::none;
+  const PerElement moved = hbm_bytes(shape, Bytes{1e15});
+  CHECK(moved.read == near(2.0 * 4));
+  CHECK(moved.written == near(4.0));
+}
+
 TEST_CASE("tensors as large as the LLC are half in it") {
   // add of 1000 x 3000: 36 MB.
   const PerElement found = hbm_bytes(shape_of(VectorOp::add), Bytes{36e6});

@@ -32,17 +32,6 @@ constexpr auto enum_names(GemmLayout) {
       {{"tn", GemmLayout::tn}, {"nn", GemmLayout::nn}, {"nt", GemmLayout::nt}});
 }
 
-/// Which operands the kernel before has left in the last-level cache, as far as they fit.
-enum class WarmOperands : std::uint8_t {
-  none,
-  activations,  ///< A: just written, or read by the same product with other weights
-  all,          ///< A and B: the same product was repeated on the same buffers
-};
-constexpr auto enum_names(WarmOperands) {
-  return std::to_array<EnumName<WarmOperands>>(
-      {{"none", WarmOperands::none}, {"activations", WarmOperands::activations}, {"all", WarmOperands::all}});
-}
-
 /// What shares a scale among the operands of an fp8 or fp4 product.
 enum class GemmScales : std::uint8_t {
   tensor,  ///< a whole operand, or a row of A and a column of B: applied once to each result

@@ -74,7 +74,10 @@ Operator read(const ShapeWords& words) {
                           .cols = extent(words, cols),
                           .dtype = chosen<DType>(words, dtype),
                           .pass = chosen_or(words, pass, Pass::forward),
-                          .is_eager = is_eager(words[op])};
+                          .is_eager = is_eager(words[op]),
+                          .warm = chosen_or(words, warm, WarmOperands::all)};
+  if (shape.warm == WarmOperands::activations)
+    refuse(warm, "'activations' is of a gemm; of a vector operator it is 'all' or 'none'");
   const bool is_of_fp32 = chain.first() == VectorOp::quantize_mx9 || chain.first() == VectorOp::quantize_mx6 ||
                           chain.first() == VectorOp::quantize_mx9_both ||
                           chain.first() == VectorOp::quantize_mx6_both;
@@ -95,12 +98,17 @@ Operator read(const ShapeWords& words) {
 
 std::vector<ShapeField> fields(const VectorShape& shape) {
   using enum ShapeKey;
-  return {{dtype, name_of(shape.dtype)}, {rows, shape.rows}, {cols, shape.cols}, {pass, name_of(shape.pass)}};
+  return {{dtype, name_of(shape.dtype)},
+          {rows, shape.rows},
+          {cols, shape.cols},
+          {pass, name_of(shape.pass)},
+          {warm, name_of(shape.warm)}};
 }
 
 std::string shape_text(const VectorShape& shape) {
-  return fmt::format("{} x {} {}{}", shape.rows, shape.cols, name_of(shape.dtype),
-                     shape.pass == Pass::backward ? " backward" : "");
+  return fmt::format("{} x {} {}{}{}", shape.rows, shape.cols, name_of(shape.dtype),
+                     shape.pass == Pass::backward ? " backward" : "",
+                     shape.warm == WarmOperands::none ? " cold" : "");
 }
 
 /// The chain's names joined by '+'.

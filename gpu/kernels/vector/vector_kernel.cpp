@@ -79,7 +79,8 @@ void finish(KernelDescription& kernel, const Work& work, const VectorTraffic::Lo
   kernel.traffic = std::make_shared<VectorTraffic>(loads);
 }
 
-VectorTraffic::Loads loads_of(const Work& work, std::int64_t work_groups, const GpuSpec& gpu) {
+VectorTraffic::Loads loads_of(const Work& work, const VectorShape& shape, std::int64_t work_groups,
+                              const GpuSpec& gpu) {
   const double tensor = work.elements * work.element;
   return {.once = Bytes{work.reads * tensor / static_cast<double>(work_groups)},
           .again = {},
@@ -89,7 +90,8 @@ VectorTraffic::Loads loads_of(const Work& work, std::int64_t work_groups, const 
           .l2_kept = gpu.kernels.vector.l2_kept,
           .work_groups_per_cu = 1,
           .l2_partitions = gpu.cache.l2_partitions,
-          .sharpness = gpu.kernels.vector.miss_sharpness};
+          .sharpness = gpu.kernels.vector.miss_sharpness,
+          .cold = shape.warm == WarmOperands::none};
 }
 
 void describe_stream(KernelDescription& kernel, const VectorShape& shape, const GpuSpec& gpu) {
@@ -99,7 +101,7 @@ void describe_stream(KernelDescription& kernel, const VectorShape& shape, const 
   kernel.needs = threads(kThreads);
   kernel.compute_time = issue_time(work, in_work_group, gpu);
   kernel.overlap = is_optimizer(shape.chain.first()) ? kByTurns : kStreamOverlap;
-  finish(kernel, work, loads_of(work, kernel.work_groups, gpu), gpu);
+  finish(kernel, work, loads_of(work, shape, kernel.work_groups, gpu), gpu);
 }
 
 /// The maximum of a whole tensor: a grid that stays, and joins its parts by atomics, however small the tensor.
@@ -127,7 +129,7 @@ void describe_short_softmax(KernelDescription& kernel, const VectorShape& shape,
   kernel.work_groups = static_cast<std::int64_t>(ceil_ratio(static_cast<double>(shape.rows), rows));
   kernel.needs = threads(kThreads);
   kernel.compute_time = Seconds{rows * padded * gpu.kernels.vector.row_ops / instructions_per_second(gpu)};
-  finish(kernel, work, loads_of(work, kernel.work_groups, gpu), gpu);
+  finish(kernel, work, loads_of(work, shape, kernel.work_groups, gpu), gpu);
 }
 
 /// A work group a row, \p passes over it in all.
@@ -136,7 +138,7 @@ Work describe_rows(KernelDescription& kernel, const VectorShape& shape, const Gp
   const Work work = work_of(shape, gpu.kernels.vector, passes);
   kernel.work_groups = shape.rows;
   kernel.needs = threads(block);
-  VectorTraffic::Loads loads = loads_of(work, kernel.work_groups, gpu);
+  VectorTraffic::Loads loads = loads_of(work, shape, kernel.work_groups, gpu);
   loads.again = loads.once * (passes - 1.0);
   loads.row_cache = Bytes{work.element * static_cast<double>(shape.cols)};
   const double l1_kept = gpu.family.l1_keeps_loads ? gpu.kernels.vector.l1_kept : 0.0;
@@ -184,7 +186,7 @@ void describe_short_norm(KernelDescription& kernel, const VectorShape& shape, co
   const double held = shape.pass == Pass::forward ? 1.0 : 2.0;  // tensors, in fp32
   kernel.needs.registers += element_size(DType::fp32) * (kRows * padded * held);
   kernel.compute_time = Seconds{kRows * of_row / instructions_per_second(gpu)};
-  finish(kernel, work, loads_of(work, kernel.work_groups, gpu), gpu);
+  finish(kernel, work, loads_of(work, shape, kernel.work_groups, gpu), gpu);
   kernel.outstanding = Bytes{kRows * cols * work.element};
 }
 

@@ -169,7 +169,8 @@ struct VectorShape {
   std::int64_t cols = 0;
   DType dtype = DType::fp32;
   Pass pass = Pass::forward;
-  bool is_eager = false;  ///< a norm by PyTorch's own kernel, a work group a row however short
+  bool is_eager = false;                  ///< a norm by PyTorch's own kernel, a work group a row however short
+  WarmOperands warm = WarmOperands::all;  ///< all or none: also of what it writes (VectorTraffic)
 
   bool operator==(const VectorShape&) const = default;
 };

@@ -14,7 +14,8 @@ double missed_of(double ratio, double sharpness) {
 }  // namespace
 
 Traffic VectorTraffic::per_work_group(const CacheState& state) const {
-  const double first = state.cold ? 1.0 : missed_of(loads_.tensors / state.llc_size, loads_.sharpness);
+  const double first =
+      state.cold || loads_.cold ? 1.0 : missed_of(loads_.tensors / state.llc_size, loads_.sharpness);
   Traffic traffic;
   traffic.l2 = loads_.once + loads_.again;
   traffic.hbm = loads_.once * first + loads_.again * again_missed(state);

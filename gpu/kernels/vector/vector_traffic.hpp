@@ -6,7 +6,9 @@
 namespace c3::inline gpu {
 
 /// Bytes of one kernel whose tensors may be in the caches from the operator before, and which may go through
-/// its rows again.
+/// its rows again. What fits in the last cache is found there, and what is stored is overwritten there, as in a
+/// loop of the kernel. Wrong when: other kernels have filled that cache since (too few loads), or write back
+/// later what this one has left in it, of which no kernel's time has a part (too few stores).
 class VectorTraffic final : public TrafficModel {
  public:
   struct Loads {
@@ -19,6 +21,7 @@ class VectorTraffic final : public TrafficModel {
     int work_groups_per_cu = 1;
     int l2_partitions = 1;
     double sharpness = 5;  ///< of a cache: VectorCoefficients::miss_sharpness
+    bool cold = false;     ///< the last cache neither has the kernel's tensors nor keeps what it stores
   };
   explicit VectorTraffic(const Loads& loads) : loads_(loads) {}
 

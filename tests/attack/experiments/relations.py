@@ -25,11 +25,13 @@ VERB_SHARE = 20  # one experiment of so many is given to sweep, tune and explain
 
 class Relation(typing.NamedTuple):
     """`change(document, draw)`: the changed document and the new name of each strategy that has one; or None, where it does not apply.
-    `low`, `high`: what the time may be of the time before; `beside_us`: what it may be beside that."""
+    `low`, `high`: what the time may be of the time before; `beside_us`: what it may be beside that. `cold`: with caches that keep nothing
+    between kernels; otherwise each finds there what it would find in a loop of itself, which of two halves is more than of the whole."""
     change: typing.Callable
     low: float
     high: float
     beside_us: float = 0.0
+    cold: bool = False
 
 
 def kernel_of(operation):
@@ -112,8 +114,8 @@ RELATIONS = {
     "renamed": Relation(renamed, 1.0 - EXACT, 1.0 + EXACT),
     "other units": Relation(in_other_units, 1.0 - EXACT, 1.0 + EXACT),
     "an idle job": Relation(beside_an_idle_job, 1.0 - EXACT, 1.0 + EXACT),
-    "doubled": Relation(doubled, *DOUBLED),
-    "split": Relation(split, *SPLIT, SPLIT_US),
+    "doubled": Relation(doubled, *DOUBLED, cold=True),
+    "split": Relation(split, *SPLIT, SPLIT_US, cold=True),
 }
 
 
@@ -124,6 +126,15 @@ def document_of(experiment):
         keys.setdefault("order", [stream["name"] for stream in document["stream"]])
     document["gpu"] = {"work_group_spread": 0.0}
     document["measure"]["seeds"] = 1
+    return document
+
+
+def cold(document):
+    """The same where no kernel finds anything in the caches or leaves anything there."""
+    document = copy.deepcopy(document)
+    for operation in (operation for stream in document["stream"] for operation in stream["run"]):
+        if "kernel" in operation and operation["kernel"]["op"] != "attention":
+            operation["kernel"]["warm"] = "none"
     return document
 
 
@@ -151,15 +162,18 @@ def run(experiment, seed, folder):
     if before is None:
         return False, [] if done.returncode == check.INFEASIBLE else [f"exit code {done.returncode}: {done.stderr}"]
     problems = []
+    of_cold = cold(document)
+    before_cold = before if of_cold == document else times_of(of_cold, folder, "before cold")[0]
     for name, relation in RELATIONS.items():
-        changed = relation.change(copy.deepcopy(document), random.Random(f"{seed} {experiment.number} {name}"))
+        start, its_times = (of_cold, before_cold) if relation.cold else (document, before)
+        changed = relation.change(copy.deepcopy(start), random.Random(f"{seed} {experiment.number} {name}"))
         if changed is None:
             continue
         after, done = times_of(changed[0], folder, name)
         if after is None:
             problems.append(f"{name}: exit code {done.returncode}: {done.stderr}")
         else:
-            problems += broken(name, relation, before, after, changed[1])
+            problems += broken(name, relation, its_times, after, changed[1])
     if experiment.number % VERB_SHARE == 0:
         problems += verbs_disagree(document, before, folder)
     return True, problems
