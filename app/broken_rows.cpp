@@ -7,7 +7,7 @@
 
 #include "results/shown_text.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 
 void report_broken_rows(std::span<const BrokenRow> broken) {
   constexpr std::size_t kMostReported = 20;
@@ -17,4 +17,4 @@ void report_broken_rows(std::span<const BrokenRow> broken) {
     fmt::print(stderr, "c3sim: and {} more broken rows\n", broken.size() - kMostReported);
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -9,8 +9,8 @@
 
 #include "app/broken_rows.hpp"
 #include "app/host_calls.hpp"
-#include "app/usage_error.hpp"
 #include "base/nearest_name.hpp"
+#include "base/usage_error.hpp"
 #include "configs/gpu_match.hpp"
 #include "configs/measured_kernels.hpp"
 #include "configs/preset_store.hpp"
@@ -19,7 +19,7 @@
 #include "gpu/kernels/describe.hpp"
 #include "gpu/kernels/operator_class.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 std::string preset_of(const std::string& name) {
@@ -148,4 +148,4 @@ std::string coefficient_class(const CalibrateOptions& options, const MeasuredSet
       "--class gemm: fp32 runs on vector units, the other types on matrix units; calibrate them apart");
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -9,7 +9,7 @@
 #include "configs/kernel_table.hpp"
 #include "gpu/calibration/kernel_fit.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 
 /// As typed.
 struct CalibrateOptions {
@@ -50,4 +50,4 @@ std::string coefficient_class(const CalibrateOptions& options, const MeasuredSet
 /// \throws UsageError, ConfigError, std::system_error; UsageError when no row of the class is left.
 MeasuredSet read_measured_set(const CalibrateOptions& options);
 
-}  // namespace c3::app
+}}  // namespace c3::app

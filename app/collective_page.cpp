@@ -10,7 +10,7 @@
 #include "results/report/html.hpp"
 #include "results/report/style.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 using Value = double (*)(const CollectiveRow& row, Seconds time, int members);
@@ -114,4 +114,4 @@ std::string collective_page(const CollectiveRequest& request, const CollectiveRo
          kPageEnd;
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -12,14 +12,14 @@
 #include <fmt/format.h>
 
 #include "app/measured_choice.hpp"
-#include "app/usage_error.hpp"
 #include "base/nearest_name.hpp"
+#include "base/usage_error.hpp"
 #include "configs/experiment_reader.hpp"
 #include "configs/quantity_text.hpp"
 #include "configs/rank_list.hpp"
 #include "studies/collectives/headed_table.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 constexpr std::array kTableBackends = {Backend::cu, Backend::dma};
@@ -252,4 +252,4 @@ double CollectiveRequest::count(const CollectiveCall& of) const { return of.byte
 
 std::vector<std::string> offered_collectives() { return names_of(offered_kinds()); }
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -13,7 +13,7 @@
 #include "collectives/planned_flows.hpp"
 #include "collectives/spec.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 
 /// As typed.
 struct CollectiveOptions {
@@ -78,4 +78,4 @@ struct CollectiveRequest {
 /// Every collective but all_to_all_v, which needs a size for each pair: that is an experiment's business.
 std::vector<std::string> offered_collectives();
 
-}  // namespace c3::app
+}}  // namespace c3::app

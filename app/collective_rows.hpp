@@ -10,7 +10,7 @@
 #include "collectives/better_choice.hpp"
 #include "collectives/measure.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 
 /// What is asked for at every size: wishes, not yet choices.
 struct Wish {
@@ -47,4 +47,4 @@ std::string collective_text(const CollectiveRequest& request, const CollectiveRo
 /// An HTML page that needs nothing else: bus bandwidth and time by size, and errors.
 std::string collective_page(const CollectiveRequest& request, const CollectiveRows& found);
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -12,7 +12,7 @@
 #include "results/text_table.hpp"
 #include "studies/collectives/scores.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 constexpr double kMicro = 1e6;  // in a second
@@ -238,4 +238,4 @@ std::string collective_text(const CollectiveRequest& request, const CollectiveRo
          "lengthen. bias: median with sign; above 0 the times here are too long.\n";
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -7,7 +7,7 @@
 
 #include "configs/toml_text.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 
 std::vector<TextChange> configuration_changes(const ResultReader& a, const ResultReader& b,
                                               const ConfigDiffOptions& options) {
@@ -35,4 +35,4 @@ std::vector<TextChange> work_changes(const ResultReader& a, const ResultReader& 
   return changes;
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

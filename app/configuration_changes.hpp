@@ -6,7 +6,7 @@
 #include "results/diff/run_diff.hpp"
 #include "results/result_reader.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 
 /// Keys of the resolved configuration that differ between two result files, in the order of the first.
 std::vector<TextChange> configuration_changes(const ResultReader& a, const ResultReader& b,
@@ -16,4 +16,4 @@ std::vector<TextChange> configuration_changes(const ResultReader& a, const Resul
 /// Machine, strategies, measurement, and how a step is spread are not.
 std::vector<TextChange> work_changes(const ResultReader& a, const ResultReader& b);
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 std::string& current_work() {
@@ -38,4 +38,4 @@ std::string out_of_memory_text() {
                      limit_text());
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -1,7 +1,7 @@
 #pragma once
 /// How c3sim ends. The numbers are part of the command's interface (README.md).
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 
 enum ExitCode : int {
   kExitOk = 0,
@@ -16,4 +16,4 @@ enum ExitCode : int {
   kExitInterrupted = 130,  ///< 128 + SIGINT
 };
 
-}  // namespace c3::app
+}}  // namespace c3::app

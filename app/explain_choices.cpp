@@ -11,7 +11,7 @@
 #include "results/ranking.hpp"
 #include "workloads/training/training_step.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 constexpr double kWorthwhile = 0.01;   ///< of the run: a smaller part is left alone
@@ -186,4 +186,4 @@ std::vector<Choice> choices_of(const Experiment& experiment, const Waterfall& fa
   return choices;
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

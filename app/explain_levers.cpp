@@ -6,7 +6,7 @@
 #include "app/explanation.hpp"
 #include "configs/document.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 /// What a file says of a what-if factor; 1 where it says nothing.
@@ -105,4 +105,4 @@ std::vector<Lever> levers_of(const ExplainRequest& request, const Experiment& ex
   return levers;
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

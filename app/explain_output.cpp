@@ -11,7 +11,7 @@
 #include "results/schema.hpp"
 #include "results/text_table.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 std::string share_text(double share) { return fmt::format("{:.1f}%", 100.0 * share); }
@@ -252,4 +252,4 @@ std::string explain_json(const Explanation& explanation) {
   return json.dump(2) + "\n";
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

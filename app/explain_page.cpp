@@ -10,7 +10,7 @@
 #include "results/report/style.hpp"
 #include "results/time_unit.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 constexpr double kBarMargin = 5;  // pixels above and below a bar
@@ -213,4 +213,4 @@ std::string explain_page(const Explanation& explanation) {
          schedule_section(explanation.schedule, explanation.path_of) + kPageEnd;
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

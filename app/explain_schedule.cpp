@@ -11,7 +11,7 @@
 #include "results/report/html.hpp"
 #include "results/report/plot.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 constexpr std::size_t kMostRanks = 32;
@@ -146,4 +146,4 @@ const char* const kScheduleStyle =
 @media (max-width: 760px) { .number { display: none; } }
 )";
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -5,7 +5,7 @@
 
 #include "workloads/explain/rank_schedule.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 
 std::string schedule_json(const StepSchedule& schedule);
 StepSchedule schedule_of_json(const std::string& text);
@@ -14,4 +14,4 @@ StepSchedule schedule_of_json(const std::string& text);
 std::string schedule_section(const StepSchedule& schedule, const std::string& part);
 extern const char* const kScheduleStyle;
 
-}  // namespace c3::app
+}}  // namespace c3::app

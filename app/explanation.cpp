@@ -10,9 +10,9 @@
 
 #include "app/explain_schedule.hpp"
 #include "app/progress_line.hpp"
-#include "app/usage_error.hpp"
 #include "base/json.hpp"
 #include "base/nearest_name.hpp"
+#include "base/usage_error.hpp"
 #include "configs/config_error.hpp"
 #include "engine/errors.hpp"
 #include "results/ranking.hpp"
@@ -20,7 +20,7 @@
 #include "workloads/analysis/shorter_steps.hpp"
 #include "workloads/training/training_step.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 std::string run_text(const ExplainedRun& run) {
@@ -364,4 +364,4 @@ Explanation explain(const ExplainRequest& request, const ExperimentFile& file) {
   return Explainer(request, file).explain();
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -15,7 +15,7 @@
 #include "workloads/explain/rank_schedule.hpp"
 #include "workloads/explain/waterfall.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 
 struct ExplainRequest {
   std::string file;
@@ -122,4 +122,4 @@ std::string explain_text(const Explanation& explanation);
 std::string explain_json(const Explanation& explanation);
 std::string explain_page(const Explanation& explanation);
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -9,7 +9,7 @@
 #include "gpu/kernels/convolution/convolution_shape.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 struct OperatorUse {
@@ -63,4 +63,4 @@ FileSelections selections_in(const std::string& file, const KernelOptions& optio
   return selections;
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -7,7 +7,7 @@
 
 #include "app/kernel_selection.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 
 /// A shape of an experiment.
 struct UsedShape {
@@ -35,4 +35,4 @@ struct FileSelections {
 /// experiment's own. \throws ConfigError
 FileSelections selections_in(const std::string& file, const KernelOptions& options, std::size_t top);
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -8,7 +8,7 @@
 #include "configs/config_error.hpp"
 #include "configs/preset_store.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 
 CallCosts calls_of(const std::string& host) {
   if (host.empty()) return {};
@@ -20,4 +20,4 @@ CallCosts calls_of(const std::string& host) {
   return load_host(host).calls;
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

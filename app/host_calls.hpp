@@ -5,9 +5,9 @@
 
 #include "gpu/call_costs.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 
 /// Of the preset \p host; no cost when it is empty. \throws ConfigError for a name that is no preset's.
 CallCosts calls_of(const std::string& host);
 
-}  // namespace c3::app
+}}  // namespace c3::app

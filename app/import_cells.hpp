@@ -10,7 +10,7 @@
 #include "base/json.hpp"
 #include "workloads/traces/picoseconds.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 
 constexpr std::string_view kUnknownCell = "-";
 
@@ -38,4 +38,4 @@ Json json_list(const Items& items, Convert convert) {
   return list;
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

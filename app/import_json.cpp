@@ -5,7 +5,7 @@
 #include "base/json.hpp"
 #include "results/schema.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 double us(Picoseconds time) { return time.microseconds(); }
@@ -152,4 +152,4 @@ std::string import_json(const ImportReport& report, const ImportExtras& extras) 
   return json.dump(2) + "\n";
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "app/operator_list_output.hpp"
-#include "app/usage_error.hpp"
+#include "base/usage_error.hpp"
 #include "configs/experiment_reader.hpp"
 #include "configs/gpu_match.hpp"
 #include "configs/preset_store.hpp"
@@ -22,7 +22,7 @@
 #include "workloads/traces/replay/record_run.hpp"
 #include "workloads/traces/replay/replay_model.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 namespace fs = std::filesystem;
@@ -97,4 +97,4 @@ WrittenProgram write_benchmark(const OperatorList& list, const std::vector<Rank>
   return written;
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

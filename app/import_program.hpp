@@ -11,7 +11,7 @@
 #include "workloads/traces/replay/recorded_run.hpp"
 #include "workloads/traces/replay/replay_model.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 
 struct ProgramRequest {
   std::string folder;  ///< made where it is not there
@@ -39,4 +39,4 @@ WrittenProgram write_program(const std::vector<Rank>& ranks, const ProgramReques
 WrittenProgram write_benchmark(const OperatorList& list, const std::vector<Rank>& ranks,
                                const ProgramRequest& request);
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -16,7 +16,7 @@
 #include "results/text_table.hpp"
 #include "workloads/traces/rank_summary.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 using Row = std::vector<std::string>;
@@ -199,4 +199,4 @@ Json retiming_json(const Retiming& retiming) {
           {"fall_backs", fall_backs}};
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -9,7 +9,7 @@
 #include "workloads/traces/rank_record.hpp"
 #include "workloads/traces/retiming/retimed_kernels.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 
 /// The preset that --gpu names, which may be written as a driver does. \throws ConfigError for what is none
 GpuSpec retiming_gpu(const std::string& gpu);
@@ -29,4 +29,4 @@ std::string retiming_csv(const Retiming& retiming, const std::vector<Rank>& rank
 /// Times in us.
 Json retiming_json(const Retiming& retiming);
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -12,7 +12,7 @@
 #include "results/text_table.hpp"
 #include "workloads/comparison/similarity.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 using Row = std::vector<std::string>;
@@ -189,4 +189,4 @@ Json similarity_json(const Similarity& similarity) {
           {"coverage", json_list(similarity.coverage, coverage_json)}};
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -12,7 +12,7 @@
 #include "workloads/traces/replay/rank_figures.hpp"
 #include "workloads/traces/replay/replay_model.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 
 struct Similarity {
   std::vector<RankSimilarity> ranks;
@@ -39,4 +39,4 @@ std::string similarity_text(const Similarity& similarity);
 /// coverage: [..]}
 Json similarity_json(const Similarity& similarity);
 
-}  // namespace c3::app
+}}  // namespace c3::app

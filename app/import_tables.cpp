@@ -7,10 +7,10 @@
 #include <fmt/ranges.h>
 
 #include "app/import_cells.hpp"
-#include "app/usage_error.hpp"
 #include "base/csv_line.hpp"
+#include "base/usage_error.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 using Row = std::vector<std::string>;
@@ -221,4 +221,4 @@ std::string import_csv(const std::vector<ImportTable>& tables, const std::string
   return csv;
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

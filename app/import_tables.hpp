@@ -10,7 +10,7 @@
 #include "workloads/traces/import_report.hpp"
 #include "workloads/traces/node_graph_report.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 
 struct ImportTable {
   std::string_view name;  ///< of --csv
@@ -47,4 +47,4 @@ using ImportExtras = std::map<std::string, Json>;
 std::string import_json(const ImportReport& report, const ImportExtras& extras = {});
 std::string import_json(const NodeGraphReport& report);
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -11,7 +11,7 @@
 #include "results/ranking.hpp"
 #include "results/text_table.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 constexpr std::size_t kMostRows = 14;     // of a table on a terminal
@@ -141,4 +141,4 @@ std::string import_text(const ImportReport& report) {
   return text;
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -20,9 +20,9 @@
 
 #include "app/broken_rows.hpp"
 #include "app/progress_line.hpp"
-#include "app/usage_error.hpp"
 #include "base/csv_text.hpp"
 #include "base/nearest_name.hpp"
+#include "base/usage_error.hpp"
 #include "configs/gpu_match.hpp"
 #include "configs/kernel_table.hpp"
 #include "configs/preset_store.hpp"
@@ -33,7 +33,7 @@
 #include "gpu/kernels/describe.hpp"
 #include "gpu/kernels/kernel_bound.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 namespace fs = std::filesystem;
@@ -276,4 +276,4 @@ ExitCode time_kernel_file(const KernelOptions& options) {
   return broken.empty() ? kExitOk : kExitPartial;
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

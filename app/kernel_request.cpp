@@ -9,13 +9,13 @@
 #include <fmt/format.h>
 
 #include "app/host_calls.hpp"
-#include "app/usage_error.hpp"
 #include "base/nearest_name.hpp"
+#include "base/usage_error.hpp"
 #include "configs/gpu_match.hpp"
 #include "configs/preset_store.hpp"
 #include "gpu/kernels/operator_table.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 constexpr std::size_t kMostRows = 10'000;
@@ -120,4 +120,4 @@ std::vector<KernelCase> cases_of(const KernelOptions& options) {
   return cases;
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -11,7 +11,7 @@
 #include "gpu/kernels/shape_words.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 
 /// As typed.
 struct KernelOptions {
@@ -49,4 +49,4 @@ std::vector<KernelSlice> slices_of(const KernelOptions& options);
 /// "-m", "--kv-heads": how the command line gives \p key.
 std::string option_name(ShapeKey key);
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "app/usage_error.hpp"
+#include "base/usage_error.hpp"
 #include "configs/learned_products.hpp"
 #include "configs/selector_file.hpp"
 #include "engine/errors.hpp"
@@ -18,7 +18,7 @@
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/selection/problem_features.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 constexpr std::size_t kFewestBeams = 8;  ///< beginnings that the search keeps, as the study of the choices does
@@ -129,4 +129,4 @@ Selection selection_of(const KernelCase& asked, std::size_t top) {
   throw UsageError("OP: must be convolution or gemm: kernels of other operators were not learned");
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -9,7 +9,7 @@
 #include "app/kernel_request.hpp"
 #include "app/modelled_kernel.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 
 /// A kernel of a library.
 struct SelectedKernel {
@@ -31,4 +31,4 @@ struct Selection {
 /// learned, UsageError for an operator that was not
 Selection selection_of(const KernelCase& asked, std::size_t top);
 
-}  // namespace c3::app
+}}  // namespace c3::app

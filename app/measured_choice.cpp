@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/usage_error.hpp"
+#include "base/usage_error.hpp"
 #include "studies/collectives/headed_table.hpp"
 #include "studies/collectives/table_run.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 std::string title_of(const CollectiveTable& table) {
@@ -57,4 +57,4 @@ std::vector<int> ranks_of(const CollectiveTable& table, const ClusterSpec& clust
   return first_ranks(gpus, cluster.nodes, cluster.node.gpus);
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

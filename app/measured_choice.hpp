@@ -9,7 +9,7 @@
 #include "collectives/spec.hpp"
 #include "studies/collectives/measured_tables.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 
 struct MeasuredChoice {
   CollectiveTable table;            ///< with its rows by size
@@ -26,4 +26,4 @@ MeasuredChoice choose_measured(const std::string& file, std::optional<Collective
 /// \throws UsageError when the table is of more GPUs, or of a number that the nodes do not share alike
 std::vector<int> ranks_of(const CollectiveTable& table, const ClusterSpec& cluster);
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -6,7 +6,7 @@
 
 #include "workloads/execute/memory_plan.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 PlannedMemory planned(const Program& program, const MemoryPlan& plan) {
@@ -69,4 +69,4 @@ MemoryAccount memory_account(const MemoryRequest& request, const ExperimentFile&
   return account;
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -11,7 +11,7 @@
 #include "workloads/analysis/closed_form.hpp"
 #include "workloads/training/training_step.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 
 /// The operation of a stream that holds most.
 struct LargestOperation {
@@ -82,4 +82,4 @@ std::vector<std::vector<std::string>> change_cells(const MemoryAccount& account)
 /// One HTML page without scripts: a chart of each class of ranks over a step, largest tensors, changes.
 std::string memory_page(const MemoryAccount& account);
 
-}  // namespace c3::app
+}}  // namespace c3::app

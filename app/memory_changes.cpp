@@ -6,7 +6,7 @@
 #include "configs/config_error.hpp"
 #include "engine/errors.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 std::vector<KeyChange> micro_batches(const TrainingSetup& setup) {
@@ -93,4 +93,4 @@ std::vector<MemoryChange> memory_changes(const MemoryRequest& request, const Tra
   return changes;
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -14,7 +14,7 @@
 #include "results/text_table.hpp"
 #include "workloads/analysis/operator_profile.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 std::string percent(double share) { return fmt::format("{:.1f}%", 100.0 * share); }
@@ -250,4 +250,4 @@ std::string memory_json(const MemoryAccount& account) {
   return json.dump(2) + "\n";
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

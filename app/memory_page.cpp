@@ -17,7 +17,7 @@
 #include "results/report/style.hpp"
 #include "results/step_cells.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 using namespace literals;
@@ -193,4 +193,4 @@ std::string memory_page(const MemoryAccount& account) {
   return page + moments_section(account) + tensors_section(account) + changes_section(account) + kPageEnd;
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

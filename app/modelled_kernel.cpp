@@ -9,7 +9,7 @@
 #include "gpu/kernels/gemm/gemm_choice.hpp"
 #include "gpu/kernels/gemm/gemm_plan.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 /// A library that has one kernel.
@@ -63,4 +63,4 @@ ModelledKernel modelled_product(const KernelCase& asked, const LibraryGemm& kern
   return {kernel, time_by(asked, std::make_shared<OneKernel>(kernel))};
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -10,7 +10,7 @@
 #include "gpu/kernels/convolution/convolution_shape.hpp"
 #include "gpu/library_kernels.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 
 /// A kernel as the cost model has it.
 struct ModelledKernel {
@@ -31,4 +31,4 @@ std::optional<ModelledKernel> modelled_solver(const KernelCase& asked, std::stri
 /// model computes products of this type on the others.
 ModelledKernel modelled_product(const KernelCase& asked, const LibraryGemm& kernel, bool on_vectors);
 
-}  // namespace c3::app
+}}  // namespace c3::app

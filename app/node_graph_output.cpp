@@ -5,7 +5,7 @@
 #include "base/json.hpp"
 #include "results/schema.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 ImportTable ranks_table(const NodeGraphReport& report) {
@@ -188,4 +188,4 @@ std::string import_json(const NodeGraphReport& report) {
   return json.dump(2) + "\n";
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -17,7 +17,7 @@
 #include "gpu/kernels/operator_table.hpp"
 #include "results/shown_text.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 void add(std::vector<std::string>& notes, const std::vector<std::string>& more) {
@@ -80,4 +80,4 @@ std::vector<std::string> notes_on(const CollectiveOptions& options, const Collec
   return notes;
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

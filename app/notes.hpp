@@ -8,7 +8,7 @@
 #include "app/collective_request.hpp"
 #include "app/kernel_request.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 
 /// One line each, beginning with "note: ".
 void print_notes(const std::vector<std::string>& notes);
@@ -19,4 +19,4 @@ std::vector<std::string> notes_on(const KernelOptions& options, const std::vecto
 /// The same of a collective.
 std::vector<std::string> notes_on(const CollectiveOptions& options, const CollectiveRequest& request);
 
-}  // namespace c3::app
+}}  // namespace c3::app

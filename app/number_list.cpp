@@ -6,7 +6,7 @@
 #include <sstream>
 #include <string_view>
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 constexpr std::size_t kIndent = 4;  // columns
@@ -104,4 +104,4 @@ void print_numbers(const std::vector<Json>& numbers, std::size_t width) {
   }
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -7,7 +7,7 @@
 #include "base/json.hpp"
 #include "configs/preset_store.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 
 /// One object for each number and choice of preset \p name: its name, key and meaning, and what is written of
 /// it: `value`, or `low`, `nominal` and `high`; `kind` and `source`.
@@ -16,4 +16,4 @@ std::vector<Json> numbers_of(PresetKind kind, const std::string& name);
 /// Prints such objects, each as a paragraph of \p width columns.
 void print_numbers(const std::vector<Json>& numbers, std::size_t width);
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -5,12 +5,12 @@
 
 #include <fmt/format.h>
 
-#include "app/usage_error.hpp"
+#include "base/usage_error.hpp"
 #include "files/temporary_file.hpp"
 #include "workloads/traces/execution/operator_list_changes.hpp"
 #include "workloads/traces/execution/operator_list_file.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 std::string coverage_note(int rank, const OperatorCoverage& coverage) {
@@ -106,4 +106,4 @@ void write_operator_list(const std::string& file, const OperatorList& list) {
   written.rename_to_target();
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

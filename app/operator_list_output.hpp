@@ -7,7 +7,7 @@
 #include "app/trace_files.hpp"
 #include "workloads/traces/execution/operator_times.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 
 struct OperatorListOptions {
   std::string file;  ///< to write; empty: none
@@ -40,4 +40,4 @@ std::vector<std::string> coverage_notes(const MadeList& made);
 /// \throws IoError
 void write_operator_list(const std::string& file, const OperatorList& list);
 
-}  // namespace c3::app
+}}  // namespace c3::app

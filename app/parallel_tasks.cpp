@@ -15,7 +15,7 @@
 #include "engine/errors.hpp"
 #include "engine/interrupt.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 [[noreturn]] void fail_to(const char* what) { throw std::system_error(errno, std::generic_category(), what); }
@@ -96,4 +96,4 @@ std::vector<std::string> run_in_parallel(const std::vector<ParallelTask>& tasks,
   return results;
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 
 /// What a task is called in messages, and what it does. \returns a text for the process that asked
 struct ParallelTask {
@@ -21,4 +21,4 @@ struct ParallelTask {
 std::vector<std::string> run_in_parallel(const std::vector<ParallelTask>& tasks, int workers,
                                          const std::function<void(std::size_t)>& done);
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 
 ProgressLine::ProgressLine(bool quiet, const char* what)
     : shown_(!quiet && ::isatty(STDERR_FILENO) == 1), what_(what) {}
@@ -24,4 +24,4 @@ void ProgressLine::operator()(std::size_t done, std::size_t total) {
   fmt::print(stderr, "\r{}/{} {}", done, total, what_);
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <cstddef>
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 
 /// "done/total" on stderr, rewritten in place at most ten times a second. Silent when stderr is no terminal.
 class ProgressLine {
@@ -22,4 +22,4 @@ class ProgressLine {
   std::chrono::steady_clock::time_point next_;
 };
 
-}  // namespace c3::app
+}}  // namespace c3::app

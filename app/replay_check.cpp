@@ -7,7 +7,7 @@
 
 #include "workloads/comparison/simulated_dates.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 
 ReplayCheck check_replay(const RecordedRun& run, Experiment experiment) {
   const SimulatedDates simulated = simulate(run, std::move(experiment));
@@ -37,4 +37,4 @@ ReplayCheck check_replay(const RecordedRun& run, Experiment experiment) {
   return check;
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -4,7 +4,7 @@
 #include "workloads/experiment.hpp"
 #include "workloads/traces/replay/recorded_run.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 
 /// As shares of the mean recorded step, over the kernels of all ranks, unless it says otherwise.
 struct ReplayCheck {
@@ -17,4 +17,4 @@ struct ReplayCheck {
 /// strategy.
 ReplayCheck check_replay(const RecordedRun& run, Experiment experiment);
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -9,7 +9,7 @@
 
 #include "results/time_unit.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 using namespace std::chrono_literals;
@@ -105,4 +105,4 @@ std::string RunProgress::line(std::optional<Seconds> date) const {
   return text;
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

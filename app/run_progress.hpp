@@ -7,7 +7,7 @@
 #include "engine/interrupt.hpp"
 #include "workloads/analysis/study_cost.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 
 /// How far a study is, on stderr, with the time that is left: a line that is rewritten on a terminal; elsewhere
 /// a line after 5 s and then at growing intervals up to a minute. A study that will take long is announced
@@ -43,4 +43,4 @@ class RunProgress {
 /// One sentence: how long the study of \p cost takes, in how many simulations, and what contributes most.
 std::string estimate_text(const StudyCost& cost);
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -17,7 +17,7 @@
 #include "workloads/sampling/simulated_epoch.hpp"
 #include "workloads/training/training_step.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 /// Sequences of one step.
@@ -120,4 +120,4 @@ int sample_epoch(const SampleEpochRequest& request) {
   return kExitOk;
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -5,7 +5,7 @@
 #include "results/schema.hpp"
 #include "results/text_table.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 constexpr double kPercent = 100.0;
@@ -85,4 +85,4 @@ std::string epoch_json(const SampledLog& log) {
   return json.dump(2) + "\n";
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -5,14 +5,14 @@
 #include <fmt/format.h>
 
 #include "app/trace_files.hpp"
-#include "app/usage_error.hpp"
 #include "base/nearest_name.hpp"
+#include "base/usage_error.hpp"
 #include "results/program_file.hpp"
 #include "results/report/timeline.hpp"
 #include "results/result_reader.hpp"
 #include "workloads/sampling/recorded/recorded_kernels.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 constexpr double kPicosecondInSeconds = 1e-12;
@@ -86,4 +86,4 @@ SampleInput read_sample_input(const SampleKernelsRequest& request) {
   return is_hdf5 ? read_hdf5(request) : read_table(request);
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

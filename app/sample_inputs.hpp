@@ -7,7 +7,7 @@
 #include "app/sample_request.hpp"
 #include "workloads/sampling/invocations.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 
 /// What is read, and what of it is to be said.
 struct SampleInput {
@@ -18,4 +18,4 @@ struct SampleInput {
 /// Of the files of \p request. \throws UsageError, IoError and what reading tables and traces throw
 SampleInput read_sample_input(const SampleKernelsRequest& request);
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -7,7 +7,7 @@
 #include "results/schema.hpp"
 #include "results/text_table.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 constexpr double kPercent = 100.0;
@@ -90,4 +90,4 @@ std::string job_json(const SampledJob& job) {
   return json.dump(2) + "\n";
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

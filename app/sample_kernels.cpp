@@ -9,13 +9,13 @@
 #include "app/sample_inputs.hpp"
 #include "app/sample_output.hpp"
 #include "app/sample_request.hpp"
-#include "app/usage_error.hpp"
 #include "base/csv_line.hpp"
 #include "base/json.hpp"
+#include "base/usage_error.hpp"
 #include "files/temporary_file.hpp"
 #include "workloads/sampling/trials.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 namespace fs = std::filesystem;
@@ -100,4 +100,4 @@ int sample_kernels(const SampleKernelsRequest& request) {
   return kExitOk;
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

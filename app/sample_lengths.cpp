@@ -5,7 +5,7 @@
 #include "app/sample_output.hpp"
 #include "app/sample_request.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 Seconds mean_of(const std::vector<Iteration>& iterations) {
@@ -52,4 +52,4 @@ int sample_lengths(const SampleLengthsRequest& request) {
   return kExitOk;
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

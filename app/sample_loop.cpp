@@ -12,7 +12,7 @@
 #include "results/schema.hpp"
 #include "results/text_table.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 /// What is known of a program and of its runs.
@@ -126,4 +126,4 @@ int sample_loop(const SampleLoopRequest& request) {
   return runs.whole && runs.whole->cycles != runs.closed.cycles ? kExitCheckFailed : kExitOk;
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -9,7 +9,7 @@
 #include "results/schema.hpp"
 #include "results/text_table.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 constexpr double kPercent = 100.0;
@@ -189,4 +189,4 @@ std::string comparison_json(const SampledInput& input, std::span<const ComparedM
   return json.dump(2) + "\n";
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

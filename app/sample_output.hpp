@@ -14,7 +14,7 @@
 #include "workloads/sampling/sequence_lengths.hpp"
 #include "workloads/sampling/trials.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 
 struct SampledInput {
   std::string file;
@@ -88,4 +88,4 @@ struct SampledJob {
 std::string job_text(const SampledJob& job);
 std::string job_json(const SampledJob& job);
 
-}  // namespace c3::app
+}}  // namespace c3::app

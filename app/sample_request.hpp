@@ -8,7 +8,7 @@
 #include "configs/timed_table.hpp"
 #include "workloads/sampling/methods/method.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 
 struct SampleKernelsRequest {
   std::vector<std::string> files;  ///< one CSV file, one HDF5 file (a result, or an imported run), or traces
@@ -59,4 +59,4 @@ struct SampleLoopRequest {
 
 int sample_loop(const SampleLoopRequest& request);
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -18,7 +18,7 @@
 #include "results/schema.hpp"
 #include "results/text_table.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 constexpr std::string_view kFootnotes =
@@ -220,4 +220,4 @@ std::string selection_json(const FileSelections& selections) {
          "\n";
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -7,7 +7,7 @@
 #include "app/file_selections.hpp"
 #include "app/kernel_selection.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 
 /// \pre of one operator, and not empty
 std::string selection_text(const std::vector<Selection>& selections);
@@ -17,4 +17,4 @@ std::string selection_json(const std::vector<Selection>& selections);
 std::string selection_text(const FileSelections& selections);
 std::string selection_json(const FileSelections& selections);
 
-}  // namespace c3::app
+}}  // namespace c3::app

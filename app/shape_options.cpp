@@ -5,7 +5,7 @@
 
 #include "base/options.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 /// How --help describes each word of a shape.
@@ -123,4 +123,4 @@ void add_shape_options(Command& verb, KernelOptions& options, std::span<const Sh
   }
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -7,15 +7,15 @@
 #include "app/kernel_request.hpp"
 #include "gpu/kernels/shape_words.hpp"
 
-namespace c3::inline base {
+namespace c3 { inline namespace base {
 class Command;
-}
+}}
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 
 std::vector<ShapeKey> every_shape_key();
 
 /// OP, and an option for each other of \p keys; m, n and k take several values.
 void add_shape_options(Command& verb, KernelOptions& options, std::span<const ShapeKey> keys);
 
-}  // namespace c3::app
+}}  // namespace c3::app

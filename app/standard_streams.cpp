@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <system_error>
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 void open_if_closed(int descriptor, int mode) {
@@ -60,4 +60,4 @@ void flush_standard_output() {
   throw std::system_error(error, std::generic_category(), "standard output");
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

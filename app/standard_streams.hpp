@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 
 /// Call it first in main. Afterwards
 /// - descriptors 0 to 2 are open: a closed one is opened on /dev/null, so that no file of ours gets its number.
@@ -17,4 +17,4 @@ void prepare_standard_streams();
 /// `c3sim list systems | head -1`, the process ends as by SIGPIPE instead.
 void flush_standard_output();
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -8,7 +8,7 @@
 #include "engine/interrupt.hpp"
 #include "workloads/training/training_step.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 
 KeyChange training_key(const std::string& key, std::string_view value) {
   return {fmt::format("{} {}", key, value), {fmt::format("training.{}=\"{}\"", key, value)}};
@@ -45,4 +45,4 @@ Experiment with_change(const std::string& file, std::vector<std::string> sets, K
   return experiment;
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

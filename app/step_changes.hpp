@@ -8,7 +8,7 @@
 
 #include "configs/experiment_reader.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 
 /// Keys with other values.
 struct KeyChange {
@@ -27,4 +27,4 @@ KeyChange both(KeyChange a, const KeyChange& b);
 Experiment with_change(const std::string& file, std::vector<std::string> sets, KeyChange& change,
                        std::int64_t tokens);
 
-}  // namespace c3::app
+}}  // namespace c3::app

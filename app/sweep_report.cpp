@@ -6,12 +6,12 @@
 #include <array>
 #include <utility>
 
-#include "app/usage_error.hpp"
 #include "base/nearest_name.hpp"
+#include "base/usage_error.hpp"
 #include "results/report/sweep/sweep_page.hpp"
 #include "results/shell_word.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 void check_name(std::string_view what, const std::string& name, const std::vector<std::string>& known) {
@@ -138,4 +138,4 @@ std::string sweep_report(const std::string& file, const std::vector<std::string>
   return sweep_page(table, request);
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

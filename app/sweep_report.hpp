@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 
 /// The options of a sweep's page as given on the command line; empty: chosen by what the sweep has.
 struct SweepReportOptions {
@@ -20,4 +20,4 @@ struct SweepReportOptions {
 std::string sweep_report(const std::string& file, const std::vector<std::string>& strategies,
                          const std::string& title, const SweepReportOptions& options);
 
-}  // namespace c3::app
+}}  // namespace c3::app

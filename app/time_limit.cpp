@@ -8,9 +8,9 @@
 
 #include <fmt/format.h>
 
-#include "app/usage_error.hpp"
+#include "base/usage_error.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 /// Seconds in \p unit; 0 for a unit that is not supported.
@@ -40,4 +40,4 @@ std::optional<std::chrono::duration<double>> read_time_limit(const std::string& 
   return std::chrono::duration<double>(seconds);
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -25,7 +25,7 @@
 #include "workloads/traces/rank_set.hpp"
 #include "workloads/traces/trace_format.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 namespace fs = std::filesystem;
@@ -255,4 +255,4 @@ TraceFiles read_traces(const std::vector<std::string>& paths, bool allow_missing
   return reader.take(allow_missing);
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -11,7 +11,7 @@
 #include "workloads/traces/import_report.hpp"
 #include "workloads/traces/rank_record.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 
 /// An execution trace and the Kineto trace of its rank.
 struct JoinedRank {
@@ -45,4 +45,4 @@ struct TraceFiles {
 /// that do not go together
 TraceFiles read_traces(const std::vector<std::string>& paths, bool allow_missing);
 
-}  // namespace c3::app
+}}  // namespace c3::app

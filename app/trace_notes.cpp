@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 constexpr std::size_t kMostNamed = 3;  ///< events, processes or categories of a note
@@ -67,4 +67,4 @@ std::vector<std::string> notes_on(const Trace& trace) {
   return notes;
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

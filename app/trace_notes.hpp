@@ -6,9 +6,9 @@
 
 #include "workloads/traces/trace_event.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 
 /// One line each: durations that cannot be and were changed, calls of several processes, no GPU work.
 std::vector<std::string> notes_on(const Trace& trace);
 
-}  // namespace c3::app
+}}  // namespace c3::app

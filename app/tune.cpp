@@ -15,7 +15,7 @@
 #include "configs/tune.hpp"
 #include "workloads/training/training_step.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 /// How to start the best candidate, where it is a training step.
@@ -99,4 +99,4 @@ Tuning tune(const TuneRequest& request) {
   return tuning;
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

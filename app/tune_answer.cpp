@@ -11,7 +11,7 @@
 #include "app/sweep/sweep_run.hpp"
 #include "results/ranking.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 std::optional<double> number_of(const TunedCandidate& candidate, std::string_view name) {
@@ -158,4 +158,4 @@ std::string why_it_wins(const std::vector<ComparedNumber>& rows) {
   return most == nullptr ? "" : fmt::format("the best saves most of {}: {:.1f} ms", most->name, most->saved());
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -10,7 +10,7 @@
 
 #include "app/tuning.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 
 /// A number of both, as their runs have it.
 struct ComparedNumber {
@@ -58,4 +58,4 @@ std::vector<ComparedNumber> compared(const TunedCandidate& best, const TunedCand
 /// The part of the time in \p rows by which the best wins most; empty where it wins by none.
 std::string why_it_wins(const std::vector<ComparedNumber>& rows);
 
-}  // namespace c3::app
+}}  // namespace c3::app

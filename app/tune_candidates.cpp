@@ -12,7 +12,7 @@
 #include "configs/config_error.hpp"
 #include "engine/errors.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 constexpr std::size_t kMostTasks = 256;   ///< each has a file in memory
@@ -199,4 +199,4 @@ std::vector<TuneCandidate> tune_candidates(const Sweep& space, const TuneGoal& g
   return candidates;
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -13,7 +13,7 @@
 #include "workloads/recommendation/sharders.hpp"
 #include "workloads/tune/candidate.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 
 struct TuneCandidate {
   std::size_t point = 0;  ///< of the space
@@ -39,4 +39,4 @@ std::vector<TuneCandidate> tune_candidates(const Sweep& space, const TuneGoal& g
                                            int workers,
                                            const std::function<void(std::size_t, std::size_t)>& progress);
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -16,7 +16,7 @@
 #include "results/text_table.hpp"
 #include "workloads/tune/candidate_search.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 /// What became of candidates.
@@ -298,4 +298,4 @@ std::string tune_json(const Tuning& tuning) {
   return json.dump(2) + "\n";
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -14,7 +14,7 @@
 #include "results/report/style.hpp"
 #include "results/sweep/pareto.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 constexpr std::size_t kMostRows = 40;
@@ -173,4 +173,4 @@ std::string tune_page(const Tuning& tuning) {
          escaped(tune_text(tuning, kMostRows)) + "</pre></details>\n</section>\n" + kPageEnd;
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

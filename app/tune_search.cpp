@@ -16,7 +16,7 @@
 #include "engine/interrupt.hpp"
 #include "workloads/tune/candidate_search.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 /// What strategies take, in the order of \p names.
@@ -269,4 +269,4 @@ void search_candidates(const TuneRequest& request, Tuning& tuning,
   Searcher(request, tuning, candidates).run();
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -5,7 +5,7 @@
 
 #include "app/tuning.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 
 /// How many simulations run at once: \p jobs, or as many as there are cores where that is 0.
 int workers_of(int jobs);
@@ -17,4 +17,4 @@ int workers_of(int jobs);
 void search_candidates(const TuneRequest& request, Tuning& tuning,
                        const std::vector<TuneCandidate>& candidates);
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -13,7 +13,7 @@
 #include "results/sweep/sweep_folder.hpp"
 #include "workloads/training/launch_arguments.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 
 struct TuneRequest {
   SweepRequest sweep;     ///< without a folder: out/<experiment>_tune
@@ -75,4 +75,4 @@ std::string tune_text(const Tuning& tuning, std::size_t shown);
 std::string tune_json(const Tuning& tuning);
 std::string tune_page(const Tuning& tuning);
 
-}  // namespace c3::app
+}}  // namespace c3::app

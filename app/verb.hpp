@@ -8,11 +8,11 @@
 
 #include <functional>
 
-namespace c3::inline base {
+namespace c3 { inline namespace base {
 class Command;
-}
+}}
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 
 using VerbAction = std::function<int()>;
 
@@ -39,4 +39,4 @@ void add_bench_verb(Command& app, VerbAction& action);
 void add_completion_verb(Command& app, VerbAction& action);
 void add_version_verb(Command& app, VerbAction& action);
 
-}  // namespace c3::app
+}}  // namespace c3::app

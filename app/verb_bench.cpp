@@ -11,15 +11,15 @@
 #include "app/bench/measure.hpp"
 #include "app/bench/scale.hpp"
 #include "app/exit_code.hpp"
-#include "app/usage_error.hpp"
 #include "app/verb.hpp"
 #include "base/json.hpp"
 #include "base/nearest_name.hpp"
 #include "base/options.hpp"
+#include "base/usage_error.hpp"
 #include "results/schema.hpp"
 #include "results/text_table.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 struct BenchOptions {
@@ -202,4 +202,4 @@ void add_bench_verb(Command& app, VerbAction& action) {
   });
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -12,9 +12,9 @@
 #include "app/broken_rows.hpp"
 #include "app/calibrate_request.hpp"
 #include "app/exit_code.hpp"
-#include "app/usage_error.hpp"
 #include "app/verb.hpp"
 #include "base/options.hpp"
+#include "base/usage_error.hpp"
 #include "configs/coefficient_file.hpp"
 #include "configs/preset_store.hpp"
 #include "engine/interrupt.hpp"
@@ -22,7 +22,7 @@
 #include "gpu/calibration/row_groups.hpp"
 #include "results/text_table.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 /// Lines of one table: errors of predictions, one GPU a line and all together.
@@ -277,4 +277,4 @@ void add_calibrate_verb(Command& app, VerbAction& action) {
   verb.when_parsed([&action, options] { action = [options] { return run_calibrate(*options); }; });
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

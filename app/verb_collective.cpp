@@ -25,7 +25,7 @@
 #include "engine/interrupt.hpp"
 #include "files/temporary_file.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 std::vector<Wish> wishes_of(const CollectiveRequest& request) {
@@ -239,4 +239,4 @@ void add_collective_verb(Command& app, VerbAction& action) {
   });
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -18,7 +18,7 @@
 #include "configs/preset_store.hpp"
 #include "studies/study_table.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -203,4 +203,4 @@ void add_completion_verb(Command& app, VerbAction& action) {
   });
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -18,7 +18,7 @@
 #include "configs/json_schema.hpp"
 #include "configs/preset_store.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 constexpr std::string_view kExperiment = "experiment";
@@ -128,4 +128,4 @@ void add_config_verb(Command& app, VerbAction& action) {
   schema_verb.when_parsed([&action, options] { action = [options] { return schema(*options); }; });
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

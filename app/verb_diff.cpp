@@ -10,15 +10,15 @@
 
 #include "app/configuration_changes.hpp"
 #include "app/exit_code.hpp"
-#include "app/usage_error.hpp"
 #include "app/verb.hpp"
 #include "base/nearest_name.hpp"
 #include "base/options.hpp"
+#include "base/usage_error.hpp"
 #include "results/diff/diff_output.hpp"
 #include "results/diff/run_diff.hpp"
 #include "results/shown_text.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 struct DiffRequest {
@@ -133,4 +133,4 @@ void add_diff_verb(Command& app, VerbAction& action) {
   verb.when_parsed([&action, request] { action = [request] { return diff(*request); }; });
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

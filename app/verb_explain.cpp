@@ -14,7 +14,7 @@
 #include "engine/interrupt.hpp"
 #include "files/temporary_file.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 int explain_file(const ExplainRequest& request) {
@@ -78,4 +78,4 @@ void add_explain_verb(Command& app, VerbAction& action) {
   });
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

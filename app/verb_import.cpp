@@ -17,9 +17,9 @@
 #include "app/notes.hpp"
 #include "app/operator_list_output.hpp"
 #include "app/trace_files.hpp"
-#include "app/usage_error.hpp"
 #include "app/verb.hpp"
 #include "base/options.hpp"
+#include "base/usage_error.hpp"
 #include "configs/trace_reader.hpp"
 #include "results/shell_word.hpp"
 #include "results/shown_text.hpp"
@@ -28,7 +28,7 @@
 #include "workloads/traces/execution/operator_list_changes.hpp"
 #include "workloads/traces/make_report.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 struct ImportOptions {
@@ -277,4 +277,4 @@ void add_import_verb(Command& app, VerbAction& action) {
   });
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -9,17 +9,17 @@
 #include <fmt/format.h>
 
 #include "app/exit_code.hpp"
-#include "app/usage_error.hpp"
 #include "app/verb.hpp"
 #include "base/nearest_name.hpp"
 #include "base/options.hpp"
+#include "base/usage_error.hpp"
 #include "results/program_file.hpp"
 #include "results/result_export.hpp"
 #include "results/result_overview.hpp"
 #include "results/result_reader.hpp"
 #include "results/shown_text.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 struct InspectOptions {
@@ -130,4 +130,4 @@ void add_inspect_verb(Command& app, VerbAction& action) {
   verb.when_parsed([&action, options] { action = [options] { return inspect(*options); }; });
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -13,10 +13,10 @@
 #include "app/kernel_request.hpp"
 #include "app/notes.hpp"
 #include "app/shape_options.hpp"
-#include "app/usage_error.hpp"
 #include "app/verb.hpp"
 #include "base/json.hpp"
 #include "base/options.hpp"
+#include "base/usage_error.hpp"
 #include "engine/interrupt.hpp"
 #include "gpu/kernels/describe.hpp"
 #include "gpu/kernels/kernel_bound.hpp"
@@ -27,7 +27,7 @@
 #include "results/schema.hpp"
 #include "results/text_table.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 struct Row {
@@ -221,4 +221,4 @@ void add_kernel_verb(Command& app, VerbAction& action) {
   });
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -15,11 +15,11 @@
 
 #include "app/exit_code.hpp"
 #include "app/number_list.hpp"
-#include "app/usage_error.hpp"
 #include "app/verb.hpp"
 #include "base/json.hpp"
 #include "base/nearest_name.hpp"
 #include "base/options.hpp"
+#include "base/usage_error.hpp"
 #include "collectives/algorithms/algorithm.hpp"
 #include "configs/experiment_reader.hpp"
 #include "configs/library_environment.hpp"
@@ -27,7 +27,7 @@
 #include "interconnect/spec.hpp"
 #include "studies/study_table.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 std::string cell_text(const Json& value) {
@@ -344,4 +344,4 @@ void add_list_verb(Command& app, VerbAction& action) {
   verb.when_parsed([&action, options] { action = [options] { return list(*options); }; });
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -13,7 +13,7 @@
 #include "engine/interrupt.hpp"
 #include "files/temporary_file.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 int memory(const MemoryRequest& request) {
@@ -69,4 +69,4 @@ void add_memory_verb(Command& app, VerbAction& action) {
   });
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -14,7 +14,7 @@
 #include "files/temporary_file.hpp"
 #include "results/sweep/sweep_table.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 struct MergeOptions {
@@ -75,4 +75,4 @@ void add_merge_verb(Command& app, VerbAction& action) {
   });
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -11,10 +11,10 @@
 
 #include "app/exit_code.hpp"
 #include "app/notes.hpp"
-#include "app/usage_error.hpp"
 #include "app/verb.hpp"
 #include "base/json.hpp"
 #include "base/options.hpp"
+#include "base/usage_error.hpp"
 #include "configs/experiment_reader.hpp"
 #include "engine/interrupt.hpp"
 #include "results/schema.hpp"
@@ -22,7 +22,7 @@
 #include "workloads/analysis/projection.hpp"
 #include "workloads/analysis/steady_state.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 struct ProjectRequest {
@@ -169,4 +169,4 @@ void add_project_verb(Command& app, VerbAction& action) {
   });
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

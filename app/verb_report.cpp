@@ -12,17 +12,17 @@
 #include "app/configuration_changes.hpp"
 #include "app/exit_code.hpp"
 #include "app/sweep_report.hpp"
-#include "app/usage_error.hpp"
 #include "app/verb.hpp"
 #include "base/nearest_name.hpp"
 #include "base/options.hpp"
+#include "base/usage_error.hpp"
 #include "engine/interrupt.hpp"
 #include "results/report/page.hpp"
 #include "results/result_file.hpp"
 #include "results/shown_text.hpp"
 #include "results/sweep/sweep_table.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 struct ReportOptions {
@@ -176,4 +176,4 @@ void add_report_verb(Command& app, VerbAction& action) {
   });
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

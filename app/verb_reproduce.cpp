@@ -10,16 +10,16 @@
 
 #include "app/exit_code.hpp"
 #include "app/progress_line.hpp"
-#include "app/usage_error.hpp"
 #include "app/verb.hpp"
 #include "base/nearest_name.hpp"
 #include "base/options.hpp"
+#include "base/usage_error.hpp"
 #include "engine/interrupt.hpp"
 #include "files/temporary_file.hpp"
 #include "studies/study_output.hpp"
 #include "studies/study_table.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 constexpr int kMostDraws = 10'000;
@@ -195,4 +195,4 @@ void add_reproduce_verb(Command& app, VerbAction& action) {
   });
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -40,7 +40,7 @@
 #include "workloads/analysis/study.hpp"
 #include "workloads/execute/folding.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 constexpr const char* kDefaultFolder = "out";
@@ -352,4 +352,4 @@ void add_run_verb(Command& app, VerbAction& action) {
   });
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

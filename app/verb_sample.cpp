@@ -10,7 +10,7 @@
 #include "app/verb.hpp"
 #include "base/options.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 constexpr std::int64_t kMostSeeds = 100'000;
@@ -171,4 +171,4 @@ void add_sample_verb(Command& app, VerbAction& action) {
   add_loop(sample, action);
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

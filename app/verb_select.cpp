@@ -14,11 +14,11 @@
 #include "app/kernel_selection.hpp"
 #include "app/selection_output.hpp"
 #include "app/shape_options.hpp"
-#include "app/usage_error.hpp"
 #include "app/verb.hpp"
 #include "base/options.hpp"
+#include "base/usage_error.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 constexpr int kMostChoices = 100;
@@ -99,4 +99,4 @@ void add_select_verb(Command& app, VerbAction& action) {
   verb.when_parsed([&action, options] { action = [options] { return run_select(*options); }; });
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

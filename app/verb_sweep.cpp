@@ -18,17 +18,17 @@
 #include "app/sweep/sweep_progress.hpp"
 #include "app/sweep/sweep_run.hpp"
 #include "app/time_limit.hpp"
-#include "app/usage_error.hpp"
 #include "app/verb.hpp"
 #include "base/json.hpp"
 #include "base/options.hpp"
+#include "base/usage_error.hpp"
 #include "configs/preset_store.hpp"
 #include "engine/interrupt.hpp"
 #include "results/schema.hpp"
 #include "results/shell_word.hpp"
 #include "results/text_table.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 constexpr std::size_t kShownFailures = 5;
@@ -240,4 +240,4 @@ void add_sweep_verb(Command& app, VerbAction& action) {
   });
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

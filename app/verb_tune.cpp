@@ -13,7 +13,7 @@
 #include "engine/interrupt.hpp"
 #include "files/temporary_file.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 int exit_code_of(const Tuning& tuning) {
@@ -88,4 +88,4 @@ void add_tune_verb(Command& app, VerbAction& action) {
   });
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -14,7 +14,7 @@
 #include "results/build_info.hpp"
 #include "results/schema.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 std::string simgrid_version() {
@@ -51,4 +51,4 @@ void add_version_verb(Command& app, VerbAction& action) {
   verb.when_parsed([&action, json] { action = [json] { return print_version(*json); }; });
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -3,7 +3,7 @@
 #include <ctime>
 #include <utility>
 
-namespace c3::inline base {
+namespace c3 { inline namespace base {
 
 /// CPU time of this process since the clock was made: other work on the machine does not count.
 class CpuClock {
@@ -24,4 +24,4 @@ class CpuClock {
   double start_ = now();
 };
 
-}  // namespace c3::base
+}}  // namespace c3::base

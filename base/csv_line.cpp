@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-namespace c3::inline base {
+namespace c3 { inline namespace base {
 namespace {
 
 /// A spreadsheet takes a cell that begins with one of these for a formula and computes it, also when it is
@@ -37,4 +37,4 @@ std::string csv_line(const std::vector<std::string>& cells) {
   return line;
 }
 
-}  // namespace c3::base
+}}  // namespace c3::base

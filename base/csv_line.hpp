@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace c3::inline base {
+namespace c3 { inline namespace base {
 
 /// \returns \p text with an apostrophe before it where a spreadsheet would compute it as a formula: it begins
 /// with = + - @, a tab or a carriage return. For cells that hold texts of the user, not for numbers.
@@ -16,4 +16,4 @@ void append_csv_cell(std::string& line, const std::string& text);
 /// \p cells with commas between, quoted where they must be, and a line's end.
 std::string csv_line(const std::vector<std::string>& cells);
 
-}  // namespace c3::base
+}}  // namespace c3::base

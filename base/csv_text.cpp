@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace c3::inline base {
+namespace c3 { inline namespace base {
 namespace {
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
@@ -69,4 +69,4 @@ std::uint32_t column_of(std::string_view line, std::string_view cell) {
   return static_cast<std::uint32_t>(std::ranges::count_if(before, is_first_of_code_point)) + 1;
 }
 
-}  // namespace c3::base
+}}  // namespace c3::base

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace c3::inline base {
+namespace c3 { inline namespace base {
 
 /// The lines of a text that are neither blank nor begin with '#', without their ends. A byte order mark is
 /// skipped.
@@ -30,4 +30,4 @@ bool cut_cells(std::string_view line, std::vector<std::string_view>& cells);
 /// Column of \p cell, a view of \p line: from 1, in code points.
 std::uint32_t column_of(std::string_view line, std::string_view cell);
 
-}  // namespace c3::base
+}}  // namespace c3::base

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace c3::inline base {
+namespace c3 { inline namespace base {
 
 template <class E>
 using EnumName = std::pair<std::string_view, E>;
@@ -78,4 +78,4 @@ std::vector<std::string> names_listed() {
   return names;
 }
 
-}  // namespace c3::base
+}}  // namespace c3::base

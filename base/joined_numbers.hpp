@@ -5,7 +5,7 @@
 #include <numeric>
 #include <vector>
 
-namespace c3::inline base {
+namespace c3 { inline namespace base {
 
 /// Numbers from 0 to a count, without it; first each is joined to itself alone (union-find, with halved paths).
 class JoinedNumbers {
@@ -26,4 +26,4 @@ class JoinedNumbers {
   std::vector<std::size_t> next_;
 };
 
-}  // namespace c3::base
+}}  // namespace c3::base

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-namespace c3::inline base {
+namespace c3 { inline namespace base {
 namespace {
 
 using Library = nlohmann::ordered_json;
@@ -187,4 +187,4 @@ bool operator==(const Json& a, const Json& b) {
 
 std::string json_quoted(std::string_view text) { return scalar_text(text); }
 
-}  // namespace c3::base
+}}  // namespace c3::base

@@ -17,7 +17,7 @@
 #include <variant>
 #include <vector>
 
-namespace c3::inline base {
+namespace c3 { inline namespace base {
 
 /// A text is no JSON, or a value has another type, or lacks a key, than its reader expects.
 class JsonError : public std::runtime_error {
@@ -117,4 +117,4 @@ inline Json::Json(std::initializer_list<Member> members) : value_(Members(member
 /// A text as a JSON string, in quotation marks.
 std::string json_quoted(std::string_view text);
 
-}  // namespace c3::base
+}}  // namespace c3::base

@@ -10,7 +10,7 @@
 
 #include "base/small_letters.hpp"
 
-namespace c3::inline base {
+namespace c3 { inline namespace base {
 namespace {
 
 /// Optimal string alignment distance (Damerau-Levenshtein without edits inside a swap).
@@ -74,4 +74,4 @@ std::string unknown_name(std::string_view what, std::string_view written, std::s
   return fmt::format("unknown {} '{}'; did you mean '{}'? known: {}", what, written, nearest, list);
 }
 
-}  // namespace c3::base
+}}  // namespace c3::base

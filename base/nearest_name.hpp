@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace c3::inline base {
+namespace c3 { inline namespace base {
 
 /// \returns the candidate with the fewest edits (insert, delete, replace, swap of neighbours) from \p written,
 /// large and small letters alike. Candidates that begin with \p written (3 letters or more) come first, the
@@ -17,4 +17,4 @@ std::string nearest_name(std::string_view written, std::span<const std::string> 
 /// first names are given.
 std::string unknown_name(std::string_view what, std::string_view written, std::span<const std::string> known);
 
-}  // namespace c3::base
+}}  // namespace c3::base

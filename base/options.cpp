@@ -6,7 +6,7 @@
 #include <sstream>
 #include <utility>
 
-namespace c3::inline base {
+namespace c3 { inline namespace base {
 
 Option& Option::required() {
   option_->required();
@@ -182,4 +182,4 @@ std::optional<std::string> CommandLine::parse(int argc, const char* const* argv)
   }
 }
 
-}  // namespace c3::base
+}}  // namespace c3::base

@@ -20,7 +20,7 @@ class App;
 class Option;
 }  // namespace CLI
 
-namespace c3::inline base {
+namespace c3 { inline namespace base {
 
 /// A command line does not fit its options. The text says why, for the user.
 class OptionError : public std::runtime_error {
@@ -155,4 +155,4 @@ class CommandLine {
   Command program_;
 };
 
-}  // namespace c3::base
+}}  // namespace c3::base

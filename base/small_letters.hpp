@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace c3::inline base {
+namespace c3 { inline namespace base {
 
 /// \p text with its ASCII letters in lower case.
 inline std::string in_small_letters(std::string_view text) {
@@ -16,4 +16,4 @@ inline std::string in_small_letters(std::string_view text) {
   return small;
 }
 
-}  // namespace c3::base
+}}  // namespace c3::base

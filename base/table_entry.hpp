@@ -1,7 +1,7 @@
 #pragma once
 /// Open sets (algorithms, backends, styles of kernels) are tables with one entry a file.
 
-namespace c3::inline base {
+namespace c3 { inline namespace base {
 
 /// A member of a set that a table lists: a name for its entry, copied as a pointer and compared by which entry
 /// it is. A set derives its class from this one and lists, as static members, those that code asks for by name.
@@ -19,4 +19,4 @@ class TableEntry {
   const Entry* entry_;  ///< never null
 };
 
-}  // namespace c3::base
+}}  // namespace c3::base

@@ -13,7 +13,8 @@ import re
 import sys
 
 COMMENT_OR_TEXT = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
-ANONYMOUS = re.compile(r"^namespace \{$(.*?)^\}  // namespace$", re.DOTALL | re.MULTILINE)
+# Alone, or on one line with the namespace around it.
+ANONYMOUS = re.compile(r"^(?:namespace \w+(?:::\w+)* \{ )?namespace \{$(.*?)^\}{1,2}  // namespace(?: [\w:]+)?$", re.DOTALL | re.MULTILINE)
 # What begins at the left margin, as clang-format leaves it, up to where a definition's name has ended.
 DEFINITION = re.compile(r"^(?:template <.*>\n)?\w[^\n;(){}=\[\]]*", re.MULTILINE)
 LAST_WORD = re.compile(r"(\w+)\s*$")

@@ -8,7 +8,7 @@
 #include "collectives/library/tuner.hpp"
 #include "engine/errors.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 namespace {
 
 /// By so much less than the chosen one grain gang must take for what it estimates to be measured.
@@ -78,4 +78,4 @@ std::string words_of(const BetterChoice& choice, const CollectiveLibrarySpec& li
                      100.0 * choice.share_saved(), text_of(choice.of_better));
 }
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

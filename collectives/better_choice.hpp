@@ -6,7 +6,7 @@
 
 #include "collectives/measure.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 /// A choice that takes so much longer than another one is worth a word.
 inline constexpr double kWorthAWord = 0.1;
@@ -35,4 +35,4 @@ std::optional<BetterChoice> better_choice(const ClusterSpec& cluster, const Coll
 /// channels)".
 std::string words_of(const BetterChoice& choice, const CollectiveLibrarySpec& library);
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

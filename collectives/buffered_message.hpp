@@ -10,7 +10,7 @@
 #include "engine/event.hpp"
 #include "engine/units.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 /// Whose part in a message a run is.
 enum class PairEnd {
@@ -72,4 +72,4 @@ class MessageBuffer {
   std::deque<BufferedMessage*> waiting_;
 };
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

@@ -11,7 +11,7 @@
 
 #include "engine/errors.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 namespace {
 
 constexpr Bytes kFlag{4};  // of one rank in a barrier
@@ -268,4 +268,4 @@ Bytes least_traffic(const CollectiveCall& call, const std::vector<int>& members,
   return sum;
 }
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

@@ -11,7 +11,7 @@
 #include "engine/units.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 enum class CollectiveKind {
   all_reduce,      ///< every rank ends with the sum over ranks
@@ -128,4 +128,4 @@ LeastBytes least_bytes(const CollectiveCall& call, const std::vector<int>& membe
 /// each could do with where one's saving is another's work.
 Bytes least_traffic(const CollectiveCall& call, const std::vector<int>& members, bool in_switch);
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

@@ -1,7 +1,7 @@
 #pragma once
 /// How the channels of collectives came to CUs.
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 /// Sums over channels and simulated GPUs. A channel waits from the date at which the last member has joined
 /// until every member has placed it; it lasts from the same date until it has moved its share.
@@ -22,4 +22,4 @@ struct ChannelSlots {
   }
 };
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

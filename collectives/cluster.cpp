@@ -10,7 +10,7 @@
 #include "collectives/rank_conditions.hpp"
 #include "engine/errors.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 namespace {
 
 const ClusterSpec& checked(const ClusterSpec& spec, const ClusterSetup& setup) {
@@ -101,4 +101,4 @@ GroupClasses Cluster::make_group_classes(const CollectiveCall& call) const {
   return made;
 }
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

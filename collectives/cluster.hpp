@@ -12,7 +12,7 @@
 #include "interconnect/interconnect.hpp"
 #include "interconnect/rank_partition.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 struct ClusterSetup {
   GpuSetup gpu;
@@ -98,4 +98,4 @@ class Cluster {
   std::deque<std::pair<CollectiveCall, GroupClasses>> group_classes_;  ///< by what groups a call
 };
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

@@ -7,7 +7,7 @@
 
 #include "engine/errors.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 namespace {
 
@@ -232,4 +232,4 @@ void CollectiveRun::add_fabric_path(std::vector<Demand>& demands, const Leg& leg
   if (carriage.through_l2) memory.add_l2_stream(demands, plan_.stream, own);
 }
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

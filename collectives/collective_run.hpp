@@ -13,7 +13,7 @@
 #include "collectives/schedule.hpp"
 #include "engine/event.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 /// Runs a plan on a cluster; make_collective makes one. Nothing moves before every member of the group has
 /// joined.
@@ -121,4 +121,4 @@ class CollectiveRun {
   mutable std::vector<Demand> path_;    ///< scratch: of one leg
 };
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

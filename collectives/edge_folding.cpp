@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 namespace {
 
 /// Of each member, its GPU and its node, nodes numbered as they come.
@@ -193,4 +193,4 @@ double EdgeFolding::inequity() const {
   return greatest;
 }
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

@@ -10,7 +10,7 @@
 #include "collectives/planned_flows.hpp"
 #include "interconnect/interconnect.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 /// Groups of as many ranks of each class, in which members of equal places have equal positions on their nodes,
 /// so that a graph of the first is one of each.
@@ -70,4 +70,4 @@ class EdgeFolding final : public LegFolding {
   std::map<int, std::unordered_map<int, double>> sent_on_, received_on_;  ///< the same by lane, of uneven ones
 };
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

@@ -5,7 +5,7 @@
 
 #include "collectives/transfer_graph.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 TransferGraph fold(const TransferGraph& graph) {
   const auto class_of = [&](const Transfer& t) {
@@ -58,4 +58,4 @@ TransferGraph fold(const TransferGraph& graph) {
   return folded;
 }
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

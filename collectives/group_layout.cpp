@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 GroupLayout layout_of(const std::vector<int>& members, int node_gpus) {
   GroupLayout layout{node_gpus, {}};
@@ -29,4 +29,4 @@ std::vector<int> GroupLayout::node_by_node() const {
   return ranks;
 }
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

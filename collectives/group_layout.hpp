@@ -3,7 +3,7 @@
 
 #include <vector>
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 /// Members by node. Rank r is GPU r % node_gpus of node r / node_gpus.
 struct GroupLayout {
@@ -21,4 +21,4 @@ struct GroupLayout {
 
 GroupLayout layout_of(const std::vector<int>& members, int node_gpus);
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

@@ -4,7 +4,7 @@
 
 #include "collectives/backends/entry.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 GroupRuns::GroupRuns(Cluster& cluster, const CollectiveCall& call, const AnyJoins& any_joins,
                      const PlanOf& plan_of) {
@@ -49,4 +49,4 @@ CollectiveRun* GroupRuns::of(int rank) const {
   return run != nullptr && run->has_member(rank) ? run : nullptr;
 }
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

@@ -7,7 +7,7 @@
 
 #include "collectives/collective_run.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 /// A run for each group, which none of the others knows; of classes of ranks one for all groups that are alike;
 /// or rank 0's alone where it stands for all.
@@ -38,4 +38,4 @@ class GroupRuns {
   std::vector<std::unique_ptr<CollectiveRun>> runs_;
 };
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

@@ -10,7 +10,7 @@
 #include "collectives/rank_conditions.hpp"
 #include "engine/errors.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 namespace {
 
 constexpr double kFull = 0.95;  // of the time in which bytes move
@@ -150,4 +150,4 @@ std::optional<FastestMethod> fastest_of(const ClusterSpec& cluster, const Collec
   return fastest;
 }
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

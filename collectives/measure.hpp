@@ -8,7 +8,7 @@
 #include "collectives/collective_run.hpp"
 #include "collectives/library/method.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 struct CollectiveMeasurement {
   Seconds time;       ///< of one of many launched back to back: the gap before it and itself
@@ -43,4 +43,4 @@ struct FastestMethod {
 std::optional<FastestMethod> fastest_of(const ClusterSpec& cluster, const CollectiveCall& call,
                                         MeasuredMethod how, std::span<const CollectiveMethod> methods);
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

@@ -13,7 +13,7 @@
 #include "collectives/spec.hpp"
 #include "gpu/kernel_launch.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 struct CollectivePlan {
   std::string name;  ///< as written in the experiment
@@ -36,4 +36,4 @@ struct CollectivePlan {
   std::uint64_t draw = 0;  ///< key of its random draws, see Launch::draw
 };
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

@@ -10,7 +10,7 @@
 #include <unordered_set>
 #include <utility>
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 namespace {
 
 /// A way through steps within nodes and between them; the longer one has more between.
@@ -364,4 +364,4 @@ CollectiveGrain choose_grain(const TransferGraph& graph, int chunks) {
                                                                  : CollectiveGrain::gang;
 }
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

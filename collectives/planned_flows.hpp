@@ -10,7 +10,7 @@
 #include "collectives/transfer_graph.hpp"
 #include "interconnect/folded_links.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 /// Of a leg that stands for many edges which move alike: what they take of what stands for all.
 struct LegShares {
@@ -116,4 +116,4 @@ Pipeline plan_pipeline(const TransferGraph& graph, CollectiveGrain grain, Chunki
 /// several steps as one.
 CollectiveGrain choose_grain(const TransferGraph& graph, int chunks);
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

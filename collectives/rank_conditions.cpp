@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 namespace {
 
 /// GPUs that share a NIC are neighbours: each has as good a one as the other.
@@ -72,4 +72,4 @@ bool is_symmetric(const ClusterSpec& cluster) {
   return is_symmetric(cluster.network()) && rank_conditions(cluster).empty();
 }
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

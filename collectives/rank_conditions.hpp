@@ -7,7 +7,7 @@
 
 #include "collectives/spec.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 /// By rank; empty where every rank is sound. Ranks that share a NIC have the worst share of them.
 std::vector<RankCondition> rank_conditions(const ClusterSpec& cluster);
@@ -22,4 +22,4 @@ std::vector<std::uint32_t> numbered_conditions(const ClusterSpec& cluster);
 /// Whether every rank has the same hardware and sees the same links, so that one can stand for all.
 bool is_symmetric(const ClusterSpec& cluster);
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

@@ -12,7 +12,7 @@
 #include "engine/errors.hpp"
 #include "engine/interrupt.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 namespace {
 
 constexpr double kMostFlows = 1e7;  // some GB
@@ -235,4 +235,4 @@ double ScheduleStore::inequity() const {
   return greatest;
 }
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

@@ -12,7 +12,7 @@
 #include "collectives/turning_ring.hpp"
 #include "interconnect/interconnect.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 /// Depends on the plan's call, backend, method and grain, the variant of copy engines' commands, and on the
 /// cluster. It never changes, so runs share it.
@@ -89,4 +89,4 @@ class ScheduleStore {
   std::size_t sets_ = 0;                                      ///< of edges that they have
 };
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

@@ -4,7 +4,7 @@
 
 #include <stdexcept>
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 bool offers(const CollectiveLibrarySpec& library, Protocol protocol) {
   return protocol == Protocol::simple || (protocol == Protocol::ll ? library.ll : library.ll128).has_value();
@@ -27,4 +27,4 @@ bool passes_between_nodes(const ClusterSpec& cluster, Protocol protocol) {
   return flags == FlagSupport::all || (flags == FlagSupport::words && protocol == Protocol::ll);
 }
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

@@ -16,7 +16,7 @@
 #include "interconnect/fabric.hpp"
 #include "interconnect/spec.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 /// Who adds what a fused collective stores at another GPU.
 enum class FusedReduction {
@@ -200,4 +200,4 @@ std::string title_of(const ClusterSpec& cluster);
 /// Whether data and flags of \p protocol reach other nodes in an order that it can rely on.
 bool passes_between_nodes(const ClusterSpec& cluster, Protocol protocol);
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

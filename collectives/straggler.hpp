@@ -6,7 +6,7 @@
 
 #include "engine/units.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 /// How one rank differs from a sound one.
 struct RankCondition {
@@ -28,4 +28,4 @@ struct Straggler {
   bool operator==(const Straggler&) const = default;
 };
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

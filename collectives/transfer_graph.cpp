@@ -1,6 +1,6 @@
 #include "collectives/transfer_graph.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 Bytes bytes_sent(const TransferGraph& graph, int rank) {
   Bytes sent;
@@ -13,4 +13,4 @@ Bytes bytes_sent(const TransferGraph& graph, int rank) {
   return sent;
 }
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

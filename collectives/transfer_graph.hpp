@@ -8,7 +8,7 @@
 #include "collectives/call.hpp"
 #include "collectives/spec.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 enum class TransferOp {
   store,              ///< src writes to dst
@@ -72,4 +72,4 @@ TransferGraph fold(const TransferGraph& graph);
 /// Payload a rank sends over its links in all.
 Bytes bytes_sent(const TransferGraph& graph, int rank);
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

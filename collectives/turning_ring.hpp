@@ -5,7 +5,7 @@
 
 #include "collectives/transfer_graph.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 /// All ranks send at once in every step, and send on in the next what has come. The first steps add, the others
 /// store.
@@ -21,4 +21,4 @@ struct TurningRing {
   TransferOp op(int step) const { return step < adding_steps ? TransferOp::update : TransferOp::store; }
 };
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

@@ -12,7 +12,7 @@
 #include "configs/spec_readers.hpp"
 #include "configs/straggler_reader.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 constexpr std::int64_t kMostNodes = 131'072;
@@ -98,4 +98,4 @@ ClusterSpec read_cluster(Section& root, const Sampling& sampling) {
   return cluster;
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -5,7 +5,7 @@
 #include "configs/section.hpp"
 #include "configs/tree.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 /// Says in `fabric.use` which fabric joins the nodes of \p root, whose node preset is in place: the one that is
 /// named, or the node's own where there are several nodes or keys of it are overridden. Takes `node.fabric`
@@ -15,4 +15,4 @@ void name_fabric(Table& root);
 /// Reads `gpu`, `node`, `library`, `nodes`, `fabric` and `straggler`, and checks that they fit each other.
 ClusterSpec read_cluster(Section& root, const Sampling& sampling);
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

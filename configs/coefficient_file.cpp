@@ -11,7 +11,7 @@
 #include "configs/spec_readers.hpp"
 #include "configs/toml_text.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 /// The entry of \p key: as \p written where its value is still the same, derived from \p source otherwise.
@@ -90,4 +90,4 @@ std::string coefficient_text(const CoefficientTable& fitted, const std::filesyst
   return text;
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

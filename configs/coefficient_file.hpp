@@ -8,7 +8,7 @@
 
 #include "gpu/kernels/coefficient_table.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 /// Reads the table of \p kernel_class from \p file. \throws ConfigError
 CoefficientTable load_coefficients(std::string_view kernel_class, const std::filesystem::path& file);
@@ -28,4 +28,4 @@ std::string sourced_line(std::string_view key, double value, std::string_view ki
 std::string coefficient_text(const CoefficientTable& fitted, const std::filesystem::path& start,
                              std::string_view comment, std::string_view source);
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

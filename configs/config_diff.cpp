@@ -11,7 +11,7 @@
 #include "configs/quantity_text.hpp"
 #include "configs/toml_text.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 /// Products of a number and its unit's factor may differ in their last bit: "500 ns" and "0.5 us".
@@ -136,4 +136,4 @@ std::vector<ConfigChange> config_diff(const Table& a, const Table& b, const Conf
   return changes;
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

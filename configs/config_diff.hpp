@@ -7,7 +7,7 @@
 
 #include "configs/tree.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 /// A key whose values differ.
 struct ConfigChange {
@@ -28,4 +28,4 @@ struct ConfigDiffOptions {
 /// "1024 MiB". A sourced value is compared by its numbers, so it can equal a bare one.
 std::vector<ConfigChange> config_diff(const Table& a, const Table& b, const ConfigDiffOptions& options = {});
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 /// Quoted keys and strings of a file may hold line breaks; an error stays on one line.
@@ -52,4 +52,4 @@ ConfigError::ConfigError(const std::vector<ConfigError>& errors)
         return lines;
       }()) {}
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

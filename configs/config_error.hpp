@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 /// Where a key or a value was written. Lines and columns count from 1, columns in code points.
 /// For the n-th --set the file is "--set" and the line is n. Line 0: nowhere in the file, as a default.
@@ -30,4 +30,4 @@ class ConfigError : public std::runtime_error {
   explicit ConfigError(const std::vector<ConfigError>& errors);
 };
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -8,7 +8,7 @@
 #include "base/csv_text.hpp"
 #include "configs/config_error.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 constexpr std::size_t kPiece = std::size_t{1} << 20U;  // bytes
@@ -77,4 +77,4 @@ void CsvTable::fail(std::string_view cell, std::string_view key, const std::stri
   throw ConfigError({lines_.name(), number_, column_of(line_, cell)}, key, reason);
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -13,7 +13,7 @@
 #include "configs/config_error.hpp"
 #include "files/unpacked_file.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 /// What columns of sequence lengths are called, as plain_column() has it.
 inline constexpr std::array<std::string_view, 9> kLengthColumns{"length",     "seq",    "seq len",
@@ -70,4 +70,4 @@ class CsvTable {
   std::size_t columns_ = 0, rows_ = 0;
 };
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

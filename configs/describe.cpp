@@ -9,7 +9,7 @@
 
 #include "configs/section.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 /// The table that \p rule is, or whose list it is; nullptr for anything else.
@@ -127,4 +127,4 @@ TableRule describe(const std::string& name, Provenance provenance, const std::fu
   return findings.rule;
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -7,7 +7,7 @@
 
 #include "configs/draft.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 class Section;
 
@@ -17,4 +17,4 @@ class Section;
 TableRule describe(const std::string& name, Provenance provenance, const std::function<void(Section&)>& read,
                    const std::map<std::string, Node>& examples = {});
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

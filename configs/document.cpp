@@ -14,7 +14,7 @@
 #include "files/input_files.hpp"
 #include "files/io_error.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 namespace fs = std::filesystem;
@@ -170,4 +170,4 @@ Node load_document(const fs::path& path, std::span<const std::string> sets) {
   return document;
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

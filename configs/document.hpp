@@ -8,7 +8,7 @@
 #include "configs/rule.hpp"
 #include "configs/tree.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 /// Reads \p path. Its root key `extends` (a path or a list of paths) names files that lie below it, relative to
 /// the file, or else in the preset folders, where ".toml" may be left out ("gpus/h100-sxm"): tables merge
@@ -28,4 +28,4 @@ void place_path(Node& node);
 /// What `extends` may be.
 Rule extends_rule();
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

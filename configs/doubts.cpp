@@ -12,7 +12,7 @@
 #include "base/nearest_name.hpp"
 #include "configs/preset_folders.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 constexpr std::array<std::string_view, 4> kMatrixPeaks = {"bf16_peak", "fp16_peak", "fp8_peak", "fp4_peak"};
@@ -112,4 +112,4 @@ std::vector<std::string> doubts_about(const ClusterSpec& cluster) {
   return doubts;
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

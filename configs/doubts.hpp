@@ -8,7 +8,7 @@
 #include "collectives/spec.hpp"
 #include "configs/tree.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 /// A GPU preset that extends another one: peaks of which some are its own and some inherited, and numbers of
 /// compute units or clocks of its own beside inherited peaks.
@@ -19,4 +19,4 @@ std::vector<std::string> doubts_about_preset(const Table& gpu);
 std::vector<std::string> doubts_about(const GpuSpec& gpu);
 std::vector<std::string> doubts_about(const ClusterSpec& cluster);
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

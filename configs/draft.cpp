@@ -1,6 +1,6 @@
 #include "configs/draft.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 bool Draft::ask(std::string_view key, const std::string& dotted) {
   if (rule_.find(key) == nullptr) rule_.keys.push_back({std::string(key), Presence::optional});
@@ -32,4 +32,4 @@ std::string Draft::ask_chosen(const std::string& prefix) {
   return name;
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

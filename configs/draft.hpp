@@ -8,7 +8,7 @@
 
 #include "configs/rule.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 /// One reading of examples: which optional keys it pretends to find. Keys are dotted.
 struct Rehearsal {
@@ -44,4 +44,4 @@ class Draft {
   Node example_{Table{}, {}};
 };
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

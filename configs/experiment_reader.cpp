@@ -40,7 +40,7 @@
 #include "workloads/training/recurrent_step.hpp"
 #include "workloads/training/training_step.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 constexpr std::int64_t kSchema = 1;
@@ -351,4 +351,4 @@ std::string ExperimentFile::merged_toml(Comments comments) const {
   return write_toml(*merged_.table(), comments);
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

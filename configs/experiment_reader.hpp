@@ -20,7 +20,7 @@
 #include "workloads/training/image_step.hpp"
 #include "workloads/training/recurrent_step.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 enum class StepExtent;
 
@@ -115,4 +115,4 @@ ClusterSpec load_cluster(const SystemChoice& choice, std::span<const std::string
 /// What an experiment file may hold, before presets are in place.
 TableRule experiment_rule();
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

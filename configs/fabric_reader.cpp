@@ -7,7 +7,7 @@
 #include "configs/scales.hpp"
 #include "configs/spec_readers.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 constexpr int kMostAlong = 256;  // nodes in one dimension of a torus
@@ -87,4 +87,4 @@ FabricSpec read_fabric(Section& section) {
   return fabric;
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

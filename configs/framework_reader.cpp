@@ -9,7 +9,7 @@
 #include "configs/fields/host_fields.hpp"
 #include "configs/spec_readers.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 /// A time that frameworks had before hosts were presets.
@@ -81,4 +81,4 @@ std::optional<OperatorOverheads> read_overheads(Section& root, const Section& se
 
 Host read_host(Section& section) { return read_host_preset(section).host; }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -9,7 +9,7 @@
 #include "base/small_letters.hpp"
 #include "configs/preset_store.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 constexpr double kNearMemory = 0.08;
@@ -113,4 +113,4 @@ std::optional<std::string> gpu_preset_like(std::string_view device, std::int64_t
   return fitting.size() == 1 ? std::optional(fitting.front()) : std::nullopt;
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 /// The GPU preset that \p device names, as a preset's slug, a table of measurements or a driver writes it: the
 /// words of the preset's name, of which bus and memory may be left out, beside words that the preset bears out
@@ -22,4 +22,4 @@ std::optional<std::string> gpu_preset_of(std::string_view device);
 std::optional<std::string> gpu_preset_like(std::string_view device, std::int64_t units,
                                            std::int64_t memory_bytes);
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -19,7 +19,7 @@
 #include "gpu/clock/sustained_level.hpp"
 #include "gpu/kernels/coefficient_table.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 /// For every data type that has a peak. The sustained rate of large GEMMs and their clock may be left to the
@@ -232,4 +232,4 @@ GpuSpec read_gpu(Section& section) {
   return gpu;
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

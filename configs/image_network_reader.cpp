@@ -8,7 +8,7 @@
 
 #include "configs/spec_readers.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 constexpr std::int64_t kMostImages = 65'536;
@@ -67,4 +67,4 @@ std::string note_on(const ImageJob& job, int ranks, Bytes memory) {
       held.value / 1e9, memory.value / 1e9, held > memory ? ": more than it has; take a smaller batch" : "");
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -6,7 +6,7 @@
 #include "configs/section.hpp"
 #include "workloads/training/image_step.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 /// \pre \p root has the table
 ImageJob read_image_network(Section& root, const Sampling& sampling);
@@ -15,4 +15,4 @@ ImageJob read_image_network(Section& root, const Sampling& sampling);
 /// holds 5.6 of 64 GB": what a user should know before anything is simulated.
 std::string note_on(const ImageJob& job, int ranks, Bytes memory);
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

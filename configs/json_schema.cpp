@@ -13,7 +13,7 @@
 #include "configs/experiment_reader.hpp"
 #include "configs/shared_schema.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 std::string from_end_to_end(const std::string& regex) { return "^(" + regex + ")$"; }
@@ -294,4 +294,4 @@ std::string json_schema(std::optional<PresetKind> kind) {
   return schema.dump() + "\n";  // line breaks and indentation would be a quarter of it
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -5,7 +5,7 @@
 #include "configs/spec_readers.hpp"
 #include "gpu/kernels/coefficient_table.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 double read_value(Section& section, const std::string& key, const CoefficientKey& of) {
@@ -53,4 +53,4 @@ KernelCoefficients read_kernel_coefficients(Section section, std::string_view fa
   return all;
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

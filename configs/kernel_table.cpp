@@ -10,7 +10,7 @@
 #include "files/input_files.hpp"
 #include "gpu/kernels/operator_table.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 constexpr std::size_t kLongestLine = 4096;  // bytes; what is longer is no table
@@ -133,4 +133,4 @@ std::vector<std::string> header_of(const std::filesystem::path& file) {
   return {names.begin(), names.end()};
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

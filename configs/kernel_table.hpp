@@ -13,7 +13,7 @@
 #include "gpu/kernels/operator.hpp"
 #include "gpu/kernels/shape_words.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 /// What a column of a table says: a word of the shape, or one of these.
 enum class TableColumn : std::uint8_t {
@@ -93,4 +93,4 @@ class KernelTable {
 /// The cells of the first line of \p file that has some. For telling formats apart.
 std::vector<std::string> header_of(const std::filesystem::path& file);
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -20,7 +20,7 @@
 #include "gpu/selection/problem_features.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 constexpr std::size_t kProductBeams = 8;  // as `c3sim select`
@@ -137,4 +137,4 @@ std::shared_ptr<const LibraryChoice> learned_products(const std::optional<std::f
   return choice;
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

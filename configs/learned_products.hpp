@@ -13,7 +13,7 @@
 #include "gpu/library_kernels.hpp"
 #include "gpu/selection/kernel_selector.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 /// Reads kernels of products out of the sequences of a selector of rocBLAS's choices.
 class ProductTokens {
@@ -50,4 +50,4 @@ std::shared_ptr<const LibraryChoice> learned_products(const KernelSelector& sele
 std::shared_ptr<const LibraryChoice> learned_products(const std::optional<std::filesystem::path>& weights,
                                                       const std::string& family);
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -14,7 +14,7 @@
 
 #include "configs/csv_scanner.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 constexpr double kMost = 1e9;
@@ -69,4 +69,4 @@ std::vector<LengthCount> read_length_counts(const std::filesystem::path& file) {
   return counts;
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

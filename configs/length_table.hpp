@@ -7,10 +7,10 @@
 
 #include "workloads/sampling/sequence_lengths.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 /// By length. A row without a column `count` is one sequence.
 /// \throws ConfigError for a column that is missing and a row that is broken, with its place; IoError
 std::vector<LengthCount> read_length_counts(const std::filesystem::path& file);
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

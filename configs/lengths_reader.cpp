@@ -9,7 +9,7 @@
 #include "configs/document.hpp"
 #include "configs/length_table.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 constexpr std::int64_t kMostSequences = 10'000'000;  // of an epoch
@@ -154,4 +154,4 @@ std::optional<SequenceLengths> read_lengths(Section& root, const RecurrentJob& j
   return lengths;
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -8,7 +8,7 @@
 #include "workloads/sampling/sequence_lengths.hpp"
 #include "workloads/training/recurrent_step.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 /// Makes the path of `workload.lengths.file` of \p root absolute (place_path).
 void place_lengths(Table& root);
@@ -19,4 +19,4 @@ std::optional<SequenceLengths> read_lengths(Section& root, std::int64_t sequence
 /// The same of a step of a recurrent network, which packs nothing: state would run on into the next sequence.
 std::optional<SequenceLengths> read_lengths(Section& root, const RecurrentJob& job);
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -13,7 +13,7 @@
 #include "configs/config_error.hpp"
 #include "configs/overrides.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 constexpr HasNoKey kDiagnosis{"it is for diagnosis"};
@@ -241,4 +241,4 @@ std::vector<std::string> notes_on_variables(const Node& document) {
   return notes_on_variables(names);
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -10,7 +10,7 @@
 
 #include "configs/tree.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 /// The variable's text is what the key takes.
 struct SetsText {
@@ -73,4 +73,4 @@ std::vector<std::string> notes_on_variables(std::span<const std::string> names);
 /// The same of `library.env` of \p document.
 std::vector<std::string> notes_on_variables(const Node& document);
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

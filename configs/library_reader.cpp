@@ -4,7 +4,7 @@
 #include "configs/quantity_text.hpp"
 #include "configs/spec_readers.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 std::optional<ProtocolSpec> read_other_protocol(Section& section, std::string_view name) {
@@ -58,4 +58,4 @@ CollectiveLibrarySpec read_library(Section& section) {
   return library;
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

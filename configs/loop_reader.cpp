@@ -11,7 +11,7 @@
 #include "configs/document.hpp"
 #include "configs/section.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 constexpr std::int64_t kMostCycles = 1'000'000'000;
@@ -123,4 +123,4 @@ LoopProgram load_loop_program(const std::filesystem::path& path, std::span<const
   return LoopReader().read(root);
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

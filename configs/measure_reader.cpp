@@ -4,7 +4,7 @@
 
 #include "configs/fields/measure_fields.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 /// A step has hundreds of kernels without a matrix product for each that has one.
@@ -54,4 +54,4 @@ Table measure_table(const Measure& measure, const Table* written) {
   return table;
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

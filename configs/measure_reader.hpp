@@ -5,7 +5,7 @@
 #include "configs/tree.hpp"
 #include "workloads/experiment.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 /// [measure], and whether it has the key whose default depends on the rest of the file.
 struct WrittenMeasure {
@@ -19,4 +19,4 @@ WrittenMeasure read_measure(Section& root);
 /// [measure] with its defaults written out. \param written the table of the file; nullptr when it has none.
 Table measure_table(const Measure& measure, const Table* written);
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -14,7 +14,7 @@
 #include "configs/gpu_match.hpp"
 #include "configs/preset_store.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 using Column = TableFormat::Column;
@@ -180,4 +180,4 @@ MeasuredKernels read_measured_kernels(const std::filesystem::path& file, const s
   return found;
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

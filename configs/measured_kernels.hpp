@@ -10,7 +10,7 @@
 #include "engine/units.hpp"
 #include "gpu/kernels/operator.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 struct MeasuredKernel {
   Operator op;
@@ -35,4 +35,4 @@ struct MeasuredKernels {
 /// \param gpu of the rows that name none. \throws ConfigError for another header, std::system_error
 MeasuredKernels read_measured_kernels(const std::filesystem::path& file, const std::string& gpu = "");
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

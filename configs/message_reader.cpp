@@ -9,7 +9,7 @@
 #include "configs/fields/operation_keys.hpp"
 #include "configs/rank_list.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 /// `{ size = "64 MiB", to = 1 }`, or `from` of what is received.
@@ -51,4 +51,4 @@ WrittenOperation read_exchange(Section& section) {
   return {"exchange " + exchange.over, std::move(exchange)};
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

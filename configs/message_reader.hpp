@@ -6,7 +6,7 @@
 #include "configs/section.hpp"
 #include "workloads/program/written_streams.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 /// `send = { size = "64 MiB", to = 1, over = "pp" }`, or `receive` with `from`. \param key which of both
 WrittenOperation read_message(Section& section, const std::string& key);
@@ -14,4 +14,4 @@ WrittenOperation read_message(Section& section, const std::string& key);
 /// `exchange = { over = "pp", sends = [{ size = "64 MiB", to = 1 }], receives = [..] }`
 WrittenOperation read_exchange(Section& section);
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

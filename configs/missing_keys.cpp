@@ -9,7 +9,7 @@
 
 #include "configs/quantity_text.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 /// "a bandwidth [B/s, ..]": what may be written for a key.
@@ -103,4 +103,4 @@ void refuse_incomplete(const TableRule& rule, const Node& table, const std::stri
   throw ConfigError(table.origin, noun, fmt::format("{}", fmt::join(parts, "; ")), list);
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -5,7 +5,7 @@
 #include "configs/rule.hpp"
 #include "configs/tree.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 /// A key that is missing, or a number that lacks its provenance. Readers stop at the first.
 class IncompleteError : public ConfigError {
@@ -18,4 +18,4 @@ class IncompleteError : public ConfigError {
 /// which the reader's own error is more precise. \param noun what the table is, "gpu"
 void refuse_incomplete(const TableRule& rule, const Node& table, const std::string& noun);
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

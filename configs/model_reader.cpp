@@ -12,7 +12,7 @@
 #include "workloads/models/transformer.hpp"
 #include "workloads/training/tensor_parallel.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 void check(Section& section, const ExpertDimensions& experts, std::int64_t layers) {
@@ -118,4 +118,4 @@ std::optional<WeightShape> weight_of(const ModelDimensions& model, std::string_v
                      product->inputs};
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

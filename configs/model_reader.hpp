@@ -10,7 +10,7 @@
 #include "configs/section.hpp"
 #include "workloads/models/model_dimensions.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 /// Reads and finishes \p section.
 ModelDimensions read_model(Section& section);
@@ -28,4 +28,4 @@ struct WeightShape {
 bool by_outputs(std::string_view operation);
 std::optional<WeightShape> weight_of(const ModelDimensions& model, std::string_view operation);
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

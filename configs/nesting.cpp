@@ -7,7 +7,7 @@
 
 #include "configs/config_error.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 constexpr std::string_view kQuotes = "\"'";
@@ -73,4 +73,4 @@ void refuse_deep_nesting(std::string_view text, const std::shared_ptr<const std:
   }
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

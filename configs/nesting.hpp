@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 constexpr std::size_t kMostKeyParts = 16;  ///< a.b.c has three
 constexpr int kDeepestBrackets = 32;       ///< of arrays and inline tables
@@ -16,4 +16,4 @@ constexpr int kDeepestBrackets = 32;       ///< of arrays and inline tables
 /// comes: what is wrong with it otherwise is the parser's business.
 void refuse_deep_nesting(std::string_view text, const std::shared_ptr<const std::string>& file);
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

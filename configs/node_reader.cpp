@@ -8,7 +8,7 @@
 #include "configs/spec_readers.hpp"
 #include "configs/wire_reader.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 LinkSpec read_link(Section& section, const std::string& prefix) {
   LinkSpec link;
@@ -112,4 +112,4 @@ NodeSpec read_node(Section& section) {
   return node;
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

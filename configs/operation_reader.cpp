@@ -21,7 +21,7 @@
 #include "gpu/kernels/operator_table.hpp"
 #include "gpu/kernels/shape_words.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 constexpr std::int64_t kLargestExtent = 16'777'216;  // of a GEMM
@@ -379,4 +379,4 @@ GemmShape OperationReader::layer_gemm(std::string_view name, const Origin& at, c
   return {.m = layer_->tokens, .n = shape.outputs, .k = shape.inputs, .dtype = layer_->dtype};
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

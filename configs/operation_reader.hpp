@@ -12,7 +12,7 @@
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "workloads/program/written_streams.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 /// What the operations of a model's layer work on.
 struct LayerInput {
@@ -51,4 +51,4 @@ class OperationReader {
   const HbmSpec& hbm_;
 };
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -11,7 +11,7 @@
 #include "configs/nesting.hpp"
 #include "configs/toml_text.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 enum class Action { set, add, remove };
@@ -181,4 +181,4 @@ void override_value(Node& document, std::string_view path, Node value) {
   apply(document, std::move(change));
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -6,7 +6,7 @@
 
 #include "configs/tree.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 /// Applies \p set (`a.b=value`, `+a.b=value` or `~a.b`, as load_document describes), the \p number -th one, to
 /// \p document. Errors and origins say `--set:number:1`.
@@ -19,4 +19,4 @@ void override_value(Node& document, std::string_view path, Node value);
 /// [fabric] use = "ib-ndr".
 void spell_out_use(Node& node);
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

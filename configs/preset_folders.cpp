@@ -5,7 +5,7 @@
 
 #include "configs/shipped_files.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 std::vector<std::filesystem::path> preset_folders() {
   std::vector<std::filesystem::path> folders;
@@ -20,4 +20,4 @@ std::vector<std::filesystem::path> preset_folders() {
   return folders;
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -4,11 +4,11 @@
 #include <filesystem>
 #include <vector>
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 /// Folders that are searched, the first match wins: those of the environment variable C3SIM_CONFIGS (separated
 /// by
 /// `:`), then the shipped configs/ (shipped_folder).
 std::vector<std::filesystem::path> preset_folders();
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -13,7 +13,7 @@
 #include "configs/fields/link_fields.hpp"
 #include "configs/quantity_text.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 /// The number itself: of a range its nominal value.
@@ -178,4 +178,4 @@ void override_preset(std::string_view table, Table& preset, const Table& overrid
 
 void follow_stated_peaks(Table& base, const Table& file) { Override(base, file).follow_own_peaks(); }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

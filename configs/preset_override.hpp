@@ -7,7 +7,7 @@
 
 #include "configs/tree.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 /// By what overrides have multiplied numbers of presets so far; dotted keys, "node.link_raw". Absent: nothing.
 using PeakChanges = std::map<std::string, double, std::less<>>;
@@ -23,4 +23,4 @@ void override_preset(std::string_view table, Table& preset, const Table& overrid
 /// their share of a peak that \p file states, unless it states them, too.
 void follow_stated_peaks(Table& base, const Table& file);
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -9,7 +9,7 @@
 #include "configs/preset_override.hpp"
 #include "configs/trace_source.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 /// Takes the host out of the preset of a framework: it is that of a step whose \p training names none.
@@ -64,4 +64,4 @@ Node resolve(const Node& document) {
   return resolved;
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

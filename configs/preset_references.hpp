@@ -10,7 +10,7 @@
 #include "configs/preset_store.hpp"
 #include "configs/tree.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 /// A key whose value is the name of a preset, which then takes its place as a table of the root.
 struct PresetReference {
@@ -42,4 +42,4 @@ inline constexpr std::array<PresetReference, 9> kPresetReferences = {{
 /// \p document with presets in place of their names, overrides on top. \throws ConfigError
 Node resolve(const Node& document);
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -15,7 +15,7 @@
 #include "configs/preset_override.hpp"
 #include "configs/spec_readers.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 namespace fs = std::filesystem;
@@ -258,4 +258,4 @@ ModelDimensions load_model(const std::string& name) {
   return read_model(section);
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -20,7 +20,7 @@
 #include "workloads/models/framework.hpp"
 #include "workloads/models/host.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 enum class PresetKind { gpu, node, library, model, fabric, framework, host };
 inline constexpr std::array kPresetKinds = {PresetKind::gpu,   PresetKind::node,   PresetKind::library,
@@ -85,4 +85,4 @@ Host load_host(const std::string& name);
 /// The host that the preset \p framework names: that of a training step which names none. \throws ConfigError
 std::string usual_host_of(const std::string& framework);
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -14,7 +14,7 @@
 #include "base/nearest_name.hpp"
 #include "engine/units.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 constexpr double kLargest = 1e21;  // far beyond any machine; keeps sums and products of quantities finite
@@ -147,4 +147,4 @@ double parse_quantity(std::string_view text, Dimension dimension) {
 
 std::string bandwidth_text(double bandwidth) { return fmt::format("{:.6g} GB/s", bandwidth / 1e9); }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 enum class Dimension { bytes, duration, bandwidth, flop_rate, frequency, power };
 
@@ -38,4 +38,4 @@ std::vector<std::string> unit_names(Dimension dimension);
 /// "5324.8 GB/s", of a number of B/s.
 std::string bandwidth_text(double bandwidth);
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -11,7 +11,7 @@
 #include "configs/rule.hpp"
 #include "configs/section.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 int parse_rank(std::string_view text) {
@@ -93,4 +93,4 @@ std::vector<int> optional_ranks(Section& section, std::string_view key) {
   return section.has(key) ? read_ranks(section, key) : std::vector<int>{};
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 class Section;
 
@@ -22,4 +22,4 @@ std::vector<int> read_ranks(Section& section, std::string_view key);
 /// The same where they may be left out; then there are none.
 std::vector<int> optional_ranks(Section& section, std::string_view key);
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -11,7 +11,7 @@
 #include "configs/spec_readers.hpp"
 #include "workloads/recommendation/placement.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 constexpr std::int64_t kMostSamples = 16'777'216;
@@ -226,4 +226,4 @@ RecommendationJob read_recommendation(Section& root, const Sampling& sampling, c
   return job;
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -5,9 +5,9 @@
 #include "configs/section.hpp"
 #include "workloads/recommendation/job.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 /// Also reads [host], which `recommendation.host` has put there. \throws ConfigError
 RecommendationJob read_recommendation(Section& root, const Sampling& sampling, const ClusterSpec& cluster);
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

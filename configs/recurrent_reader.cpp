@@ -7,7 +7,7 @@
 
 #include "configs/spec_readers.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 constexpr std::int64_t kWidest = 1'048'576;
@@ -124,4 +124,4 @@ RecurrentJob read_recurrent(Section& root) {
   return job;
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

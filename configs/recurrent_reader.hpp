@@ -4,9 +4,9 @@
 #include "configs/section.hpp"
 #include "workloads/training/recurrent_step.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 /// \pre \p root has the table
 RecurrentJob read_recurrent(Section& root);
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

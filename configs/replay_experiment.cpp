@@ -6,7 +6,7 @@
 
 #include "files/written_files.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 /// \param work "kernels and copies". \param trace the lines of `[trace]`
@@ -42,4 +42,4 @@ std::string benchmark_experiment(const RecordedRun& run, const ReplaySystem& on)
       "replay = \"modelled\"        # times from shapes; or, with recorded times, \"recorded\", \"mixed\"\n");
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -5,7 +5,7 @@
 
 #include "workloads/traces/replay/recorded_run.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 struct ReplaySystem {
   std::string system;  ///< preset of a node
@@ -18,4 +18,4 @@ std::string replay_experiment(const RecordedRun& run, const ReplaySystem& on);
 /// TOML that runs `operators.json` beside it, with times from shapes.
 std::string benchmark_experiment(const RecordedRun& run, const ReplaySystem& on);
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

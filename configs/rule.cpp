@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <memory>
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 Origin example_origin() {
@@ -56,4 +56,4 @@ Node node_of(const PlainValue& value) {
 
 Node example_of(const Rule& rule) { return std::visit(ExampleMaker{}, rule.form); }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

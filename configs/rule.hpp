@@ -15,7 +15,7 @@
 #include "configs/quantity_text.hpp"
 #include "configs/tree.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 /// Whether every number must say where it comes from. Presets must; an experiment speaks for itself.
 enum class Provenance { optional, required };
@@ -105,4 +105,4 @@ Node node_of(const PlainValue& value);  ///< \pre not monostate
 /// A value that \p rule allows, the largest of a range. Its origin says "example".
 Node example_of(const Rule& rule);
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -2,7 +2,7 @@
 
 #include "gpu/kernels/operator_table.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 bool makes_masks(const Strategy& strategy) {
@@ -69,4 +69,4 @@ StepUse use_of(const TrainingSetup& setup, int ranks) {
           .bucket_of_ranks = setup.framework.per_rank_bucket * replicas};
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

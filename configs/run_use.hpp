@@ -8,7 +8,7 @@
 #include "workloads/experiment.hpp"
 #include "workloads/training/setup.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 /// What decides which keys of a framework matter to a training step.
 struct StepUse {
@@ -47,4 +47,4 @@ struct RunUse {
 RunUse use_of(const Experiment& experiment);
 StepUse use_of(const TrainingSetup& setup, int ranks);
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -5,7 +5,7 @@
 
 #include "engine/random.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 // All 53 bits of a double on [0, 1): every draw that was ever published is made so.
 double Sampling::uniform(std::string_view key) const {
@@ -47,4 +47,4 @@ double drawn(const NamedRange& range, std::uint64_t draw, std::uint64_t seed) {
   return sampling.sample(range.range, range.key);
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 /// A number as written. A plain number has low == nominal == high.
 struct Range {
@@ -65,4 +65,4 @@ class Sampling {
 /// What draw \p draw of \p seed gives for \p range.
 double drawn(const NamedRange& range, std::uint64_t draw, std::uint64_t seed);
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -4,7 +4,7 @@
 #include "configs/fields/library_fields.hpp"
 #include "configs/fields/node_fields.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 constexpr std::string_view kLinkScale = "link_scale";
@@ -38,4 +38,4 @@ void scale_links(FabricSpec& fabric, double factor) {
   scale_fields(fabric.link, kLinkFields, kLinkScale, factor);
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

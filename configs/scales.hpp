@@ -10,7 +10,7 @@
 #include "interconnect/fabric.hpp"
 #include "interconnect/spec.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 /// The factor at \p key, between 0.001 and 1000; 1 when the key is absent.
 double read_scale(Section& section, std::string_view key);
@@ -25,4 +25,4 @@ void scale_links(CollectiveLibrarySpec& library, double factor);
 /// NICs, and links between switches.
 void scale_links(FabricSpec& fabric, double factor);
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

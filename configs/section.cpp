@@ -7,7 +7,7 @@
 
 #include "configs/missing_keys.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 /// In the order of their first mention.
@@ -271,4 +271,4 @@ void Section::finish() const {
   if (!wrong.empty()) throw ConfigError(wrong);
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

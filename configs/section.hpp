@@ -19,7 +19,7 @@
 #include "configs/tree.hpp"
 #include "engine/units.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 /// The names that a key may take and what they mean.
 template <class E>
@@ -165,4 +165,4 @@ class Section {
   std::vector<std::string> asked_;
 };
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

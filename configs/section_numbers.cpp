@@ -8,7 +8,7 @@
 #include <array>
 #include <stdexcept>
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 constexpr std::array<std::string_view, 6> kSourcedKeys = {"value", "low", "nominal", "high", "kind", "source"};
@@ -166,4 +166,4 @@ FlopsPerSecond Section::flop_rate(std::string_view key) {
 Hertz Section::frequency(std::string_view key) { return {quantity(key, Dimension::frequency, Sign::positive)}; }
 Watts Section::power(std::string_view key) { return {quantity(key, Dimension::power, Sign::positive)}; }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -14,7 +14,7 @@
 #include "configs/csv_scanner.hpp"
 #include "configs/preset_folders.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 constexpr std::array<std::string_view, 4> kColumns = {"selector", "entry", "of", "content"};
@@ -205,4 +205,4 @@ std::string selectors_text(const SelectorTable& table, std::string_view comment)
   return text;
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -10,7 +10,7 @@
 
 #include "gpu/selection/kernel_selector.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 /// By name: "cdna2.forward".
 using SelectorTable = std::map<std::string, KernelSelector>;
@@ -30,4 +30,4 @@ std::filesystem::path shipped_selectors(std::string_view library);
 /// What load_selectors reads. \param comment one line
 std::string selectors_text(const SelectorTable& table, std::string_view comment);
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

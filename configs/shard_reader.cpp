@@ -11,7 +11,7 @@
 #include "configs/rank_list.hpp"
 #include "workloads/recommendation/placement.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 constexpr std::int64_t kMostPlacements = 1'048'576;
@@ -78,4 +78,4 @@ std::optional<WrittenShard> read_shard(Section& root, const RecommendationJob& j
   return shard;
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

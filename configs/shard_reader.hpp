@@ -6,7 +6,7 @@
 #include "configs/section.hpp"
 #include "workloads/recommendation/sharding_search.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 /// What [shard] says of the tables of \p job that have no ranks yet.
 struct WrittenShard {
@@ -17,4 +17,4 @@ struct WrittenShard {
 /// Absent without the table. \throws ConfigError, also where no table of \p job is to be placed
 std::optional<WrittenShard> read_shard(Section& root, const RecommendationJob& job, int ranks);
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 /// Under which a key's meaning and default stand, for editors to show.
@@ -158,4 +158,4 @@ Json with_shared_parts(const Json& schema, Json& definitions, const std::map<std
   return SharedParts(schema, definitions, names).write();
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -6,7 +6,7 @@
 
 #include "base/json.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 /// A reference to the definition \p name.
 Json reference_to(const std::string& name);
@@ -20,4 +20,4 @@ Json unexplained_throughout(const Json& schema);
 /// that \p names has for its text, or else that of the first key that has it.
 Json with_shared_parts(const Json& schema, Json& definitions, const std::map<std::string, std::string>& names);
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

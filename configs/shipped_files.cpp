@@ -2,7 +2,7 @@
 
 #include <system_error>
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 namespace fs = std::filesystem;
 
@@ -15,4 +15,4 @@ fs::path shipped_folder(std::string_view name, const fs::path& in_source_tree) {
   return fs::path(C3_INSTALLED_DATA) / name;
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

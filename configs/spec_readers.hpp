@@ -15,7 +15,7 @@
 #include "workloads/models/host.hpp"
 #include "workloads/program/operator_overheads.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 /// Each reads and finishes \p section. \throws ConfigError
 GpuSpec read_gpu(Section& section);
@@ -49,4 +49,4 @@ KernelCoefficients read_kernel_coefficients(Section section, std::string_view fa
 /// A data type by its name, "bf16".
 DType read_dtype(Section& section, std::string_view key);
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

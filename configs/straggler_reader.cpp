@@ -5,7 +5,7 @@
 #include "configs/fields/straggler_fields.hpp"
 #include "configs/rank_list.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 /// Each rank is there, and in one table.
@@ -46,4 +46,4 @@ std::vector<Straggler> read_stragglers(Section& root, const ClusterSpec& cluster
   return stragglers;
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

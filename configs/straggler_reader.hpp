@@ -6,9 +6,9 @@
 #include "collectives/spec.hpp"
 #include "configs/section.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 /// What the file states of ranks of \p cluster, whose `stragglers` are not looked at.
 std::vector<Straggler> read_stragglers(Section& root, const ClusterSpec& cluster, const Sampling& sampling);
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

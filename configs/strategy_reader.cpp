@@ -8,7 +8,7 @@
 #include <ranges>
 #include <vector>
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 constexpr int kHighestPriority = 7;
@@ -240,4 +240,4 @@ std::vector<Strategy> read_strategies(Section& root, const std::vector<std::stri
   return strategies;
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -8,7 +8,7 @@
 #include "configs/work_reader.hpp"
 #include "workloads/experiment.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 /// Reads `strategy` of \p root, in file order. \throws ConfigError for a stream that does not exist, and for CU
 /// shares that are no multiple of the GPU's mask granule or leave other streams without a CU.
@@ -16,4 +16,4 @@ namespace c3::inline configs {
 std::vector<Strategy> read_strategies(Section& root, const std::vector<std::string>& streams,
                                       const StreamsOfWork& work, const GpuSpec& gpu);
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -13,7 +13,7 @@
 #include "configs/rank_list.hpp"
 #include "workloads/program/check_messages.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 constexpr std::size_t kMostStreams = 64;
@@ -221,4 +221,4 @@ Program read_streams(Section& root, const OperationReader& reader, int ranks) {
   return program;
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

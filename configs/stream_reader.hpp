@@ -6,7 +6,7 @@
 
 #include "configs/operation_reader.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 /// Reads `stream` of \p root, or `ranks` with streams of their own, and `communicator`. \throws ConfigError for
 /// an empty or doubly named stream, an operation that is not known, an event recorded twice or awaited and
@@ -14,4 +14,4 @@ namespace c3::inline configs {
 /// and not received.
 Program read_streams(Section& root, const OperationReader& reader, int ranks);
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

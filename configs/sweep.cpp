@@ -10,7 +10,7 @@
 #include "configs/overrides.hpp"
 #include "configs/toml_text.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 std::string text_of(const Node& value) { return value.text() == nullptr ? write_value(value) : *value.text(); }
@@ -144,4 +144,4 @@ std::vector<std::string> Sweep::sets(const SweepPoint& point) const {
   return sets;
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

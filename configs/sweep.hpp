@@ -12,7 +12,7 @@
 #include "configs/sweep_cell.hpp"
 #include "configs/sweep_reader.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 /// Most points of one sweep, before filters.
 inline constexpr std::size_t kMostPoints = 1'000'000;
@@ -83,4 +83,4 @@ class Sweep {
   std::vector<SweepPoint> points_;
 };
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

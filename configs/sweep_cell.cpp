@@ -5,7 +5,7 @@
 #include "configs/quantity_text.hpp"
 #include "configs/toml_text.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 double SweepCell::number() const {
   const auto* whole = std::get_if<std::int64_t>(&value);
@@ -25,4 +25,4 @@ SweepCell cell_of(const Node& value) {
   return {write_value(value), ""};
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -7,7 +7,7 @@
 
 #include "configs/tree.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 struct SweepCell {
   std::variant<std::int64_t, double, std::string> value;
@@ -25,4 +25,4 @@ SweepCell cell_of(const Node& value);
 /// The same of a text.
 SweepCell cell_of(const std::string& text);
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -16,7 +16,7 @@
 #include "configs/nesting.hpp"
 #include "configs/quantity_text.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 enum class FilterOp { value, name, add, subtract, multiply, divide, compare, negate, conjunction, disjunction };
 
@@ -289,4 +289,4 @@ bool SweepFilter::operator()(std::span<const SweepCell> cells) const {
   }
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

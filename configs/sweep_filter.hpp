@@ -8,7 +8,7 @@
 
 #include "configs/sweep_cell.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 struct FilterTerm;
 
@@ -32,4 +32,4 @@ class SweepFilter {
   std::shared_ptr<const FilterTerm> root_;
 };
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

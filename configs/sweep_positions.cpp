@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 using Positions = std::vector<std::vector<double>>;
@@ -48,4 +48,4 @@ Positions positions_of(const Sweep& sweep) {
   return positions;
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -5,11 +5,11 @@
 
 #include "configs/sweep.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 /// Where each point lies, so that the sum of absolute differences of two is their distance. Along a swept
 /// number, logarithms of its values lie between 0 and 1; without one of all values, their ranks do. Different
 /// texts are 1 apart.
 std::vector<std::vector<double>> positions_of(const Sweep& sweep);
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -11,7 +11,7 @@
 #include "configs/section.hpp"
 #include "configs/toml_text.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 constexpr double kRounding = 1e-9;  // an end that is missed by so little is met
@@ -164,4 +164,4 @@ std::vector<Node> axis_values(const Node& node, const std::string& name) {
   return *node.array();
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -6,7 +6,7 @@
 
 #include "configs/tree.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 /// Most values that one key may take.
 inline constexpr std::size_t kMostAxisValues = 100'000;
@@ -22,4 +22,4 @@ bool is_axis(const Node& node);
 /// or of the range. \throws ConfigError
 std::vector<Node> axis_values(const Node& node, const std::string& name);
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

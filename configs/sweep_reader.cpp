@@ -13,7 +13,7 @@
 #include "configs/toml_text.hpp"
 #include "workloads/experiment.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 constexpr KeyText kSeedsKey = {"seeds", "repetitions of each point, each with its measure.seed",
@@ -294,4 +294,4 @@ Node substitute(const Node& value, const std::vector<std::string>& names,
   return Substitution(names, value_of).in(value);
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -10,7 +10,7 @@
 #include "configs/sweep_filter.hpp"
 #include "configs/tree.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 /// What is swept, and its values. A name with a dot, `system`, `nodes` or `fabric` is a key of the file; any
 /// other is a variable, for `${name}` in [sweep.set], for filters and for tables.
@@ -55,4 +55,4 @@ void declare_varied(Section& table);
 Node substitute(const Node& value, const std::vector<std::string>& names,
                 const std::function<const Node&(std::size_t)>& value_of);
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

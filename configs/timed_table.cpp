@@ -14,7 +14,7 @@
 #include "base/nearest_name.hpp"
 #include "configs/csv_scanner.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 constexpr std::size_t kLargestTable = 0xFFFFFFFF;  // rows
@@ -153,4 +153,4 @@ IterationTable read_iterations(const std::filesystem::path& file, const TimedCol
   return table;
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

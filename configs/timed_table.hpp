@@ -10,7 +10,7 @@
 #include "workloads/sampling/invocations.hpp"
 #include "workloads/sampling/seq_points.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 /// Which columns to read. Names are compared without case, `_` as a space.
 struct TimedColumns {
@@ -35,4 +35,4 @@ struct IterationTable {
 InvocationTable read_invocations(const std::filesystem::path& file, const TimedColumns& columns);
 IterationTable read_iterations(const std::filesystem::path& file, const TimedColumns& columns);
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

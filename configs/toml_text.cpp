@@ -9,7 +9,7 @@
 
 #include "configs/nesting.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 /// Turns toml++'s nodes, which are sorted by key, into ours, which are in file order.
@@ -201,4 +201,4 @@ Node parse_toml(std::string_view text, const std::string& file) {
 
 std::string write_toml(const Table& table, Comments comments) { return TomlWriter(comments).document(table); }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -6,7 +6,7 @@
 
 #include "configs/tree.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 /// \returns a table node. \param file is what errors and origins call the text.
 /// \throws ConfigError for a syntax error, nesting beyond reason, a date, or a number that is not finite.
@@ -22,4 +22,4 @@ std::string write_toml(const Table& table, Comments comments = Comments::none);
 /// \p value on one line, as it stands behind `key = `.
 std::string write_value(const Node& value);
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

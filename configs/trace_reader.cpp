@@ -19,7 +19,7 @@
 #include "workloads/traces/replay/rank_roles.hpp"
 #include "workloads/traces/replay/replay_program.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 constexpr auto kKeys = std::to_array<KeyText>({
@@ -231,4 +231,4 @@ std::string share_text(const ReplayShares& shares) {
   return text;
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -12,7 +12,7 @@
 #include "workloads/traces/replay/rank_roles.hpp"
 #include "workloads/traces/replay/replay_model.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 /// How the work of a trace is timed.
 enum class Replay {
@@ -40,4 +40,4 @@ std::vector<std::string> notes_on_trace(const Node& experiment, const ClusterSpe
 /// another kernel's time, .."
 std::string share_text(const ReplayShares& shares);
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -23,7 +23,7 @@
 #include "workloads/traces/replay/replay_model.hpp"
 #include "workloads/traces/trace_error.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 namespace fs = std::filesystem;
@@ -165,4 +165,4 @@ RecordedRun load(const TraceSource& source, Section& section) {
   return load_lists(source, section);
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

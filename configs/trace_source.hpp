@@ -10,7 +10,7 @@
 #include "workloads/traces/kernel_class.hpp"
 #include "workloads/traces/replay/recorded_run.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 struct TraceSource {
   std::vector<PlacedText> files;  ///< absolute paths
@@ -37,4 +37,4 @@ bool is_of_lists(const TraceSource& source);
 /// damaged files
 RecordedRun load(const TraceSource& source, Section& section);
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

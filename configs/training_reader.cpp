@@ -14,7 +14,7 @@
 #include "workloads/training/offload_rules.hpp"
 #include "workloads/training/pipeline_rules.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 constexpr auto kTables = std::to_array<KeyText>({
@@ -373,4 +373,4 @@ TrainingSetup read_training(Section& root, const Sampling& sampling, const Clust
   return setup;
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

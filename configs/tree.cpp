@@ -6,7 +6,7 @@
 #include <array>
 #include <utility>
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 namespace {
 
@@ -86,4 +86,4 @@ void merge(Table& base, const Table& over) {
   }
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

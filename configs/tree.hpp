@@ -13,7 +13,7 @@
 
 #include "configs/config_error.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 struct Node;
 struct Member;
@@ -70,4 +70,4 @@ bool is_sourced_value(const Node& node);
 /// whole, so that a source never outlives the number it spoke for.
 void merge(Table& base, const Table& over);
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

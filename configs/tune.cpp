@@ -6,7 +6,7 @@
 #include "configs/overrides.hpp"
 #include "configs/toml_text.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 TuneFile TuneFile::load(const std::filesystem::path& path, std::span<const std::string> sets) {
   Node document = load_document(path, sets);
@@ -21,4 +21,4 @@ TuneFile TuneFile::load(const std::filesystem::path& path, std::span<const std::
                          path.stem().string(), std::move(definition))};
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -8,7 +8,7 @@
 #include "configs/sweep.hpp"
 #include "configs/tune_reader.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 struct TuneFile {
   TuneGoal goal;
@@ -18,4 +18,4 @@ struct TuneFile {
   static TuneFile load(const std::filesystem::path& path, std::span<const std::string> sets = {});
 };
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

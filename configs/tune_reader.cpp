@@ -3,7 +3,7 @@
 #include <limits>
 #include <string_view>
 #include <utility>
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 constexpr const char* kTune = "tune";
@@ -97,4 +97,4 @@ void declare_tune(Section& root) {
     tune.explain(key, "as in [sweep]");
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -9,7 +9,7 @@
 #include "workloads/tune/candidate_search.hpp"
 #include "workloads/tune/objective.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 /// What is to be best, and within which limits.
 struct TuneGoal {
@@ -40,4 +40,4 @@ void drop_tune(Node& document);
 /// Says to a rehearsal what `tune` of \p root may hold.
 void declare_tune(Section& root);
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

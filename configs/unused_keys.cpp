@@ -10,7 +10,7 @@
 
 #include "configs/overrides.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 constexpr std::array<std::string_view, 5> kTables = {"gpu", "node", "library", "fabric", "framework"};
@@ -258,4 +258,4 @@ std::vector<std::string> unused_keys(std::span<const std::string> keys, const Cl
   return notes;
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

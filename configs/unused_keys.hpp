@@ -9,7 +9,7 @@
 #include "configs/run_use.hpp"
 #include "configs/tree.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 /// Dotted keys of `gpu`, `node`, `library`, `fabric` and `framework` that \p document overrides: those of
 /// tables that are not whole presets themselves.
@@ -24,4 +24,4 @@ std::vector<std::string> overridden_keys(std::span<const std::string> sets);
 std::vector<std::string> unused_keys(std::span<const std::string> keys, const ClusterSpec& cluster,
                                      const RunUse& use);
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -11,7 +11,7 @@
 
 #include "interconnect/wiring.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 constexpr std::string_view kKey = "wires";
@@ -215,4 +215,4 @@ void read_sockets(Section& section, NodeSpec& node) {
   node.host.sockets = read_places(section, "sockets", node, node.gpus, "hub");
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -6,7 +6,7 @@
 #include "configs/section.hpp"
 #include "interconnect/spec.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 /// Reads `wires` into \p node, whose GPUs and other_links are known, with the hubs that they name.
 /// \param kinds names of node.other_links, in their order, and where they are written. Each must be used, and a
@@ -19,4 +19,4 @@ void read_nic_places(Section& section, NodeSpec& node);
 /// The hubs of `sockets`. The wires of \p node have been read.
 void read_sockets(Section& section, NodeSpec& node);
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

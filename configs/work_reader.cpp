@@ -25,7 +25,7 @@
 #include "workloads/training/recurrent_step.hpp"
 #include "workloads/training/training_step.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 namespace {
 
 constexpr auto kLayerKeys = std::to_array<KeyText>({
@@ -178,4 +178,4 @@ StreamsOfWork read_work(Section& root, const Sampling& sampling, StepExtent exte
   return streams;
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

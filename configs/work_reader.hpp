@@ -7,7 +7,7 @@
 #include "configs/section.hpp"
 #include "workloads/experiment.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 /// How much of a training step is written.
 enum class StepExtent {
@@ -28,4 +28,4 @@ struct StreamsOfWork {
 /// trace, as the program of \p experiment, whose cluster is known. \throws ConfigError
 StreamsOfWork read_work(Section& root, const Sampling& sampling, StepExtent extent, Experiment& experiment);
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

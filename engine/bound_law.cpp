@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace c3::inline engine {
+namespace c3 { inline namespace engine {
 
 double overlapped_time(double a, double b, double exponent) {
   const auto [shorter, longer] = std::minmax(a, b);
@@ -18,4 +18,4 @@ double BoundLaw::time(double speed) const {
   return overlapped_time(std::max(steady, least), beside, overlap);
 }
 
-}  // namespace c3::engine
+}}  // namespace c3::engine

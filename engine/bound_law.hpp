@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace c3::inline engine {
+namespace c3 { inline namespace engine {
 
 /// A group of flows that slow down together, e.g. all whose arithmetic the core clock of one GPU drives.
 using DomainId = std::uint32_t;
@@ -41,4 +41,4 @@ struct BoundTerm {
   BoundLaw law;
 };
 
-}  // namespace c3::engine
+}}  // namespace c3::engine

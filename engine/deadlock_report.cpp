@@ -8,7 +8,7 @@
 #include "engine/event.hpp"
 #include "engine/simulation.hpp"
 
-namespace c3::inline engine {
+namespace c3 { inline namespace engine {
 
 void Simulation::check_finished() const {
   constexpr std::size_t kNamed = 16;
@@ -32,4 +32,4 @@ void Simulation::check_finished() const {
     throw DeadlockError("deadlock: nothing is in flight that could end these waits: " + waiting);
 }
 
-}  // namespace c3::engine
+}}  // namespace c3::engine

@@ -3,7 +3,7 @@
 
 #include "engine/units.hpp"
 
-namespace c3::inline engine {
+namespace c3 { inline namespace engine {
 
 class Driven {
  public:
@@ -21,4 +21,4 @@ class Driven {
   ~Driven() = default;
 };
 
-}  // namespace c3::engine
+}}  // namespace c3::engine

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace c3::inline engine {
+namespace c3 { inline namespace engine {
 
 /// The scenario cannot run as asked: a resource that is not there, a partition that leaves nothing. Exit
 /// code 4.
@@ -26,4 +26,4 @@ class InterruptedError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-}  // namespace c3::engine
+}}  // namespace c3::engine

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace c3::inline engine {
+namespace c3 { inline namespace engine {
 
 void Event::set() {
   if (set_) return;
@@ -53,4 +53,4 @@ Task all_of(std::vector<Event*> events) {
     co_await *event;
 }
 
-}  // namespace c3::engine
+}}  // namespace c3::engine

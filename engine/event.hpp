@@ -8,7 +8,7 @@
 
 #include "engine/simulation.hpp"
 
-namespace c3::inline engine {
+namespace c3 { inline namespace engine {
 
 /// Set once, then set for ever. Also a flow's or timer's target: it is set when that ends.
 /// Waiters resume in the order in which they came. Must outlive its waiters.
@@ -83,4 +83,4 @@ Task all_of(Event& first, Events&... rest) {
   return all_of(std::vector<Event*>{&first, &rest...});
 }
 
-}  // namespace c3::engine
+}}  // namespace c3::engine

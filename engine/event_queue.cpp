@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace c3::inline engine {
+namespace c3 { inline namespace engine {
 
 void EventQueue::schedule(Entry entry, double date) {
   if (entry >= position_.size()) position_.resize(entry + 1, kAbsent);
@@ -59,4 +59,4 @@ void EventQueue::sink(std::size_t position, Node node) {
   place(position, node);
 }
 
-}  // namespace c3::engine
+}}  // namespace c3::engine

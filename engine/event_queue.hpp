@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-namespace c3::inline engine {
+namespace c3 { inline namespace engine {
 
 /// Entries are small integers chosen by the caller (slots of a table). Equal dates leave in order of entry
 /// number. Allocates only when it holds more entries than ever before.
@@ -44,4 +44,4 @@ class EventQueue {
   std::vector<std::uint32_t> position_;  ///< by entry
 };
 
-}  // namespace c3::engine
+}}  // namespace c3::engine

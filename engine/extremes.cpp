@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace c3::inline engine {
+namespace c3 { inline namespace engine {
 namespace {
 
 /// Simpson's rule over [low, high].
@@ -56,4 +56,4 @@ double expected_largest_stall_sum(double count, int n) {
   return count + (largest - summed) * std::sqrt(count / summed);
 }
 
-}  // namespace c3::engine
+}}  // namespace c3::engine

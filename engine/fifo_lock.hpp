@@ -6,7 +6,7 @@
 
 #include "engine/simulation.hpp"
 
-namespace c3::inline engine {
+namespace c3 { inline namespace engine {
 
 /// `co_await lock.acquire(); ... lock.release();`
 class FifoLock {
@@ -51,4 +51,4 @@ class FifoLock {
   std::size_t served_ = 0;             ///< of them, fewer than half
 };
 
-}  // namespace c3::engine
+}}  // namespace c3::engine

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <stdexcept>
 
-namespace c3::inline engine::filling {
+namespace c3 { inline namespace engine { namespace filling {
 
 void Filler::fix(std::uint32_t flow, double rate, double level, std::uint32_t bottleneck) {
   Flow& f = flows_[flow];
@@ -125,4 +125,4 @@ void Filler::take_lowest_stop() {
   }
 }
 
-}  // namespace c3::engine::filling
+}}}  // namespace c3::engine::filling

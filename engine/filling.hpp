@@ -9,7 +9,7 @@
 
 #include "engine/flow.hpp"
 
-namespace c3::inline engine::filling {
+namespace c3 { inline namespace engine { namespace filling {
 
 inline constexpr std::uint32_t kNoResource = std::numeric_limits<std::uint32_t>::max();
 
@@ -122,4 +122,4 @@ class Filler {
   std::vector<Stop> stops_;
 };
 
-}  // namespace c3::engine::filling
+}}}  // namespace c3::engine::filling

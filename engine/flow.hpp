@@ -9,7 +9,7 @@
 #include "engine/bound_law.hpp"
 #include "engine/observer.hpp"
 
-namespace c3::inline engine {
+namespace c3 { inline namespace engine {
 
 /// What a flow takes from one resource for its whole progress (0 to 1), in the resource's unit times seconds:
 /// bytes of a bandwidth, CU-seconds of a CU count.
@@ -70,4 +70,4 @@ struct FlowSpec {
   ActivityId account = kNoActivity;   ///< for observers: whose bytes these are, where it carries nothing
 };
 
-}  // namespace c3::engine
+}}  // namespace c3::engine

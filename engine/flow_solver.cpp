@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace c3::inline engine {
+namespace c3 { inline namespace engine {
 namespace {
 
 using filling::kNoResource;
@@ -286,4 +286,4 @@ void FlowSolver::sum_load(filling::Resource& resource) const {
     resource.load += user.amount * flows_[user.flow].rate;
 }
 
-}  // namespace c3::engine
+}}  // namespace c3::engine

@@ -10,7 +10,7 @@
 #include "engine/filling.hpp"
 #include "engine/flow.hpp"
 
-namespace c3::inline engine {
+namespace c3 { inline namespace engine {
 
 /// Holds resources and flows, and gives every flow its max-min rate (see FlowSpec) on `solve()`.
 ///
@@ -154,4 +154,4 @@ class FlowSolver {
   std::vector<ResourceId> loaded_;
 };
 
-}  // namespace c3::engine
+}}  // namespace c3::engine

@@ -6,7 +6,7 @@
 
 #include "engine/flow_solver.hpp"
 
-namespace c3::inline engine {
+namespace c3 { inline namespace engine {
 namespace {
 
 // A resource is far from full below this part of its capacity, and idle after so many solves there. What goes
@@ -105,4 +105,4 @@ bool FlowSolver::activate_overfull() {
   return true;
 }
 
-}  // namespace c3::engine
+}}  // namespace c3::engine

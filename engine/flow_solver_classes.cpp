@@ -5,7 +5,7 @@
 
 #include "engine/flow_solver.hpp"
 
-namespace c3::inline engine {
+namespace c3 { inline namespace engine {
 
 void FlowSolver::collect_components() {
   for (const Index index : changed_flows_) {
@@ -92,4 +92,4 @@ bool FlowSolver::promise_floors() {
   return any;
 }
 
-}  // namespace c3::engine
+}}  // namespace c3::engine

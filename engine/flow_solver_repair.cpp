@@ -4,7 +4,7 @@
 
 #include "engine/flow_solver.hpp"
 
-namespace c3::inline engine {
+namespace c3 { inline namespace engine {
 namespace {
 
 using filling::kNoResource;
@@ -174,4 +174,4 @@ double FlowSolver::highest_level(ResourceId index) {
   return resource.highest_level;
 }
 
-}  // namespace c3::engine
+}}  // namespace c3::engine

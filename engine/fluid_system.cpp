@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace c3::inline engine {
+namespace c3 { inline namespace engine {
 namespace {
 
 // Completions this close together (relative to the date) are one event: symmetric flows whose dates differ by
@@ -361,4 +361,4 @@ void FluidSystem::release(FlowSolver::Index index) {
   solver_.remove_flow(index);
 }
 
-}  // namespace c3::engine
+}}  // namespace c3::engine

@@ -12,7 +12,7 @@
 #include "engine/flow_solver.hpp"
 #include "engine/speed_domains.hpp"
 
-namespace c3::inline engine {
+namespace c3 { inline namespace engine {
 
 using AlarmId = std::uint32_t;
 
@@ -189,4 +189,4 @@ class FluidSystem {
   std::vector<double> reported_load_;
 };
 
-}  // namespace c3::engine
+}}  // namespace c3::engine

@@ -10,7 +10,7 @@
 #include "engine/errors.hpp"
 #include "engine/simgrid_loop.hpp"
 
-namespace c3::inline engine {
+namespace c3 { inline namespace engine {
 namespace {
 
 volatile std::sig_atomic_t stop = static_cast<int>(StopReason::none);
@@ -91,4 +91,4 @@ Heartbeat::~Heartbeat() {
   set_timer();
 }
 
-}  // namespace c3::engine
+}}  // namespace c3::engine

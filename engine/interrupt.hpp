@@ -11,7 +11,7 @@
 
 #include "engine/units.hpp"
 
-namespace c3::inline engine {
+namespace c3 { inline namespace engine {
 
 enum class StopReason { none, signal, time_limit };
 
@@ -41,4 +41,4 @@ class Heartbeat {
   ~Heartbeat();
 };
 
-}  // namespace c3::engine
+}}  // namespace c3::engine

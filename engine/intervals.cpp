@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace c3::inline engine {
+namespace c3 { inline namespace engine {
 
 Intervals united(std::vector<Interval> parts) {
   std::ranges::sort(parts, {}, &Interval::begin);
@@ -39,4 +39,4 @@ std::int64_t length(const Intervals& set) {
   return sum;
 }
 
-}  // namespace c3::engine
+}}  // namespace c3::engine

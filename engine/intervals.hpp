@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace c3::inline engine {
+namespace c3 { inline namespace engine {
 
 /// [begin, end) in ps.
 struct Interval {
@@ -19,4 +19,4 @@ Intervals united(std::vector<Interval> parts);
 Intervals intersection(const Intervals& a, const Intervals& b);
 std::int64_t length(const Intervals& set);
 
-}  // namespace c3::engine
+}}  // namespace c3::engine

@@ -7,7 +7,7 @@
 
 #include "engine/units.hpp"
 
-namespace c3::inline engine {
+namespace c3 { inline namespace engine {
 
 /// Index of a shared resource of one simulation, in order of creation.
 using ResourceId = std::uint32_t;
@@ -92,4 +92,4 @@ class Observer {
   virtual void utilisation(ResourceId id, Seconds at, double used) = 0;
 };
 
-}  // namespace c3::engine
+}}  // namespace c3::engine

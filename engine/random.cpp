@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace c3::inline engine {
+namespace c3 { inline namespace engine {
 namespace {
 
 struct Words {
@@ -54,4 +54,4 @@ double RandomStream::normal(std::uint64_t index) const {
   }
 }
 
-}  // namespace c3::engine
+}}  // namespace c3::engine

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace c3::inline engine {
+namespace c3 { inline namespace engine {
 
 /// Where stable_hash() begins.
 inline constexpr std::uint64_t kEmptyHash = 14695981039346656037ULL;
@@ -33,4 +33,4 @@ class RandomStream {
   std::uint64_t stream_;
 };
 
-}  // namespace c3::engine
+}}  // namespace c3::engine

@@ -18,7 +18,7 @@
 #include "engine/driven.hpp"
 #include "engine/flow.hpp"
 
-namespace c3::inline engine {
+namespace c3 { inline namespace engine {
 namespace {
 
 // SimGrid's loop costs about 0.15 us a step whatever happens in it. While nothing but the fluid system can make
@@ -126,4 +126,4 @@ void run_in_simgrid(Driven& simulation) {
   simgrid.engine->run();
 }
 
-}  // namespace c3::engine
+}}  // namespace c3::engine

@@ -5,7 +5,7 @@ namespace simgrid::s4u {
 class Engine;
 }
 
-namespace c3::inline engine {
+namespace c3 { inline namespace engine {
 
 class Driven;
 
@@ -20,4 +20,4 @@ simgrid::s4u::Engine& prepare_simgrid();
 /// SimGrid's activities from completions, have one alive from before, else std::logic_error is thrown.
 void run_in_simgrid(Driven& simulation);
 
-}  // namespace c3::engine
+}}  // namespace c3::engine

@@ -6,7 +6,7 @@
 #include "engine/interrupt.hpp"
 #include "engine/simgrid_loop.hpp"
 
-namespace c3::inline engine {
+namespace c3 { inline namespace engine {
 
 namespace detail {
 namespace {
@@ -166,4 +166,4 @@ void Simulation::add_dependency(ActivityId successor, ActivityId predecessor, De
   observer_->depends(successor, predecessor, kind);
 }
 
-}  // namespace c3::engine
+}}  // namespace c3::engine

@@ -11,7 +11,7 @@
 #include "engine/observer.hpp"
 #include "engine/task.hpp"
 
-namespace c3::inline engine {
+namespace c3 { inline namespace engine {
 
 class Simulation final : public Driven {
  public:
@@ -123,4 +123,4 @@ inline auto Task::promise_type::final_suspend() noexcept {
   return Finish{};
 }
 
-}  // namespace c3::engine
+}}  // namespace c3::engine

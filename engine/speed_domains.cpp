@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace c3::inline engine {
+namespace c3 { inline namespace engine {
 namespace {
 
 void check_speed(double speed) {
@@ -72,4 +72,4 @@ void SpeedDomains::strike(Bound& bound) {
   bound.places.clear();
 }
 
-}  // namespace c3::engine
+}}  // namespace c3::engine

@@ -10,7 +10,7 @@
 #include "engine/bound_law.hpp"
 #include "engine/flow.hpp"
 
-namespace c3::inline engine {
+namespace c3 { inline namespace engine {
 
 /// Holds the domains, and by flow the laws that tie its bound to them. A change of speed only marks its domain;
 /// apply() then gives every flow that it reaches one new bound, however many speeds have changed, so that all
@@ -73,4 +73,4 @@ class SpeedDomains {
   std::uint64_t round_ = 0;
 };
 
-}  // namespace c3::engine
+}}  // namespace c3::engine

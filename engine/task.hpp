@@ -13,7 +13,7 @@
 #include <string_view>
 #include <utility>
 
-namespace c3::inline engine {
+namespace c3 { inline namespace engine {
 
 class Event;
 class Simulation;
@@ -84,4 +84,4 @@ struct Task::Awaiter {
 
 inline Task::Awaiter Task::operator co_await() && { return Awaiter{handle_}; }
 
-}  // namespace c3::engine
+}}  // namespace c3::engine

@@ -7,7 +7,7 @@
 
 #include "engine/simulation.hpp"
 
-namespace c3::inline engine {
+namespace c3 { inline namespace engine {
 
 /// `const auto ticket = line.draw(); ... co_await line.turn(ticket); ... line.next();`
 class TicketLine {
@@ -51,4 +51,4 @@ class TicketLine {
   std::vector<std::pair<std::uint64_t, Task::Handle>> waiting_;
 };
 
-}  // namespace c3::engine
+}}  // namespace c3::engine

@@ -4,7 +4,7 @@
 
 #include <compare>
 
-namespace c3::inline engine {
+namespace c3 { inline namespace engine {
 
 /// A number of bytes^B seconds^S flop^F.
 template <int B, int S, int F>
@@ -95,4 +95,4 @@ constexpr FlopsPerSecond operator""_TFLOPs(long double v) { return {static_cast<
 constexpr Hertz operator""_MHz(long double v) { return {static_cast<double>(v) * 1e6}; }
 }  // namespace literals
 
-}  // namespace c3::engine
+}}  // namespace c3::engine

@@ -15,7 +15,7 @@
 
 #include "files/io_error.hpp"
 
-namespace c3::inline files {
+namespace c3 { inline namespace files {
 namespace {
 
 [[noreturn]] void refuse(const std::filesystem::path& path, int error) {
@@ -147,4 +147,4 @@ void note_input(const std::filesystem::path& path) {
 
 bool is_input(const std::filesystem::path& path) { return inputs().has(path); }
 
-}  // namespace c3::files
+}}  // namespace c3::files

@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <vector>
 
-namespace c3::inline files {
+namespace c3 { inline namespace files {
 
 /// An output would replace a file that this process reads, or that it writes already. Exit code 2.
 class OutputConflictError : public std::runtime_error {
@@ -34,4 +34,4 @@ void note_input(const std::filesystem::path& path);
 /// \returns whether \p path, with its links followed, is a file that this process has read.
 bool is_input(const std::filesystem::path& path);
 
-}  // namespace c3::files
+}}  // namespace c3::files

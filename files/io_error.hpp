@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace c3::inline files {
+namespace c3 { inline namespace files {
 
 class IoError : public std::runtime_error {
  public:
@@ -21,4 +21,4 @@ class IoError : public std::runtime_error {
   std::string reason_;
 };
 
-}  // namespace c3::files
+}}  // namespace c3::files

@@ -2,7 +2,7 @@
 
 #include "files/sha256.hpp"
 
-namespace c3::inline files {
+namespace c3 { inline namespace files {
 
 std::string sealed(SealLine line, std::string_view rest) {
   std::string text(line.before);
@@ -18,4 +18,4 @@ bool is_sealed(SealLine line, std::string_view text) {
   return end != std::string_view::npos && text == sealed(line, text.substr(end + 1));
 }
 
-}  // namespace c3::files
+}}  // namespace c3::files

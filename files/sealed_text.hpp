@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace c3::inline files {
+namespace c3 { inline namespace files {
 
 /// The first line of a sealed text: \p before, 64 hexadecimal digits, \p after.
 struct SealLine {
@@ -15,4 +15,4 @@ std::string sealed(SealLine line, std::string_view rest);
 /// Whether \p text is as sealed() made it with the same \p line.
 bool is_sealed(SealLine line, std::string_view text);
 
-}  // namespace c3::files
+}}  // namespace c3::files

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-namespace c3::inline files {
+namespace c3 { inline namespace files {
 namespace {
 
 EVP_MD_CTX* openssl(void* context) { return static_cast<EVP_MD_CTX*>(context); }
@@ -42,4 +42,4 @@ std::string sha256_hex(std::string_view text) {
   return digest.hex();
 }
 
-}  // namespace c3::files
+}}  // namespace c3::files

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace c3::inline files {
+namespace c3 { inline namespace files {
 
 /// SHA-256 of a text that comes in parts.
 class Sha256 {
@@ -24,4 +24,4 @@ class Sha256 {
 /// \returns the SHA-256 of \p text as 64 lower-case hexadecimal digits.
 std::string sha256_hex(std::string_view text);
 
-}  // namespace c3::files
+}}  // namespace c3::files

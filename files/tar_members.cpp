@@ -7,7 +7,7 @@
 
 #include "files/io_error.hpp"
 
-namespace c3::inline files {
+namespace c3 { inline namespace files {
 namespace {
 
 /// Fields of a header (POSIX.1-1988, ustar).
@@ -108,4 +108,4 @@ std::size_t TarMembers::read(std::span<char> part) {
   return count;
 }
 
-}  // namespace c3::files
+}}  // namespace c3::files

@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-namespace c3::inline files {
+namespace c3 { inline namespace files {
 
 class TarMembers {
  public:
@@ -40,4 +40,4 @@ class TarMembers {
   std::uint64_t padding_ = 0;  ///< behind it, up to the next block
 };
 
-}  // namespace c3::files
+}}  // namespace c3::files

@@ -17,7 +17,7 @@
 #include "files/input_files.hpp"
 #include "files/io_error.hpp"
 
-namespace c3::inline files {
+namespace c3 { inline namespace files {
 namespace {
 
 namespace fs = std::filesystem;
@@ -255,4 +255,4 @@ void remove_stale_files(const fs::path& folder) {
   }
 }
 
-}  // namespace c3::files
+}}  // namespace c3::files

@@ -8,7 +8,7 @@
 
 #include "files/written_files.hpp"
 
-namespace c3::inline files {
+namespace c3 { inline namespace files {
 
 /// A file under a temporary name beside \p target: reserved at construction, removed unless it is renamed.
 /// A target that is a symbolic link is followed: the file it points to is replaced, the link stays.
@@ -51,4 +51,4 @@ std::string final_name(const std::string& path);
 /// here.
 void remove_stale_files(const std::filesystem::path& folder);
 
-}  // namespace c3::files
+}}  // namespace c3::files

@@ -9,7 +9,7 @@
 #include "files/input_files.hpp"
 #include "files/io_error.hpp"
 
-namespace c3::inline files {
+namespace c3 { inline namespace files {
 
 struct UnpackedFile::Library {
   explicit Library(const std::filesystem::path& path) : file(gzopen(path.c_str(), "rb")) {
@@ -44,4 +44,4 @@ std::size_t UnpackedFile::read(std::span<char> part) {
   return static_cast<std::size_t>(got);
 }
 
-}  // namespace c3::files
+}}  // namespace c3::files

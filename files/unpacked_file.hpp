@@ -6,7 +6,7 @@
 #include <memory>
 #include <span>
 
-namespace c3::inline files {
+namespace c3 { inline namespace files {
 
 class UnpackedFile {
  public:
@@ -28,4 +28,4 @@ class UnpackedFile {
   std::unique_ptr<Library> library_;
 };
 
-}  // namespace c3::files
+}}  // namespace c3::files

@@ -10,7 +10,7 @@
 #include "files/io_error.hpp"
 #include "files/sealed_text.hpp"
 
-namespace c3::inline files {
+namespace c3 { inline namespace files {
 namespace {
 
 namespace fs = std::filesystem;
@@ -75,4 +75,4 @@ void refuse_file_of_user(const fs::path& target, TableHeader table) {
                             "output, or add --force");
 }
 
-}  // namespace c3::files
+}}  // namespace c3::files

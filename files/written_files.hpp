@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace c3::inline files {
+namespace c3 { inline namespace files {
 
 /// HDF5: the start of the block that results/file_seal.hpp puts in front.
 inline constexpr std::string_view kSealedHdf5 = "c3sim result file, sealed. ";
@@ -44,4 +44,4 @@ void replace_files_of_user();
 /// \throws OutputConflictError where there is a file that c3sim did not write
 void refuse_file_of_user(const std::filesystem::path& target, TableHeader table = {});
 
-}  // namespace c3::files
+}}  // namespace c3::files

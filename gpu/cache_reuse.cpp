@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 double reuse_miss_fraction(Bytes reused, Bytes streamed, Bytes capacity, Replacement replacement) {
   if (capacity.value <= 0.0) return 1.0;
@@ -24,4 +24,4 @@ double reuse_miss_fraction(Bytes reused, Bytes streamed, Bytes capacity, Replace
   return x;
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

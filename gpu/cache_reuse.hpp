@@ -4,7 +4,7 @@
 #include "engine/units.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// \returns the fraction (0..1) of re-references that miss when \p reused bytes are touched cyclically in a
 /// cache of \p capacity bytes under random replacement while \p streamed other bytes are inserted in each
@@ -16,4 +16,4 @@ namespace c3::inline gpu {
 double reuse_miss_fraction(Bytes reused, Bytes streamed, Bytes capacity,
                            Replacement replacement = Replacement::random);
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 Seconds cost_of(const CallCosts& calls, CallKind kind) {
   switch (kind) {
@@ -22,4 +22,4 @@ Seconds cost_of(const CallCosts& calls, CallKind kind) {
   throw std::logic_error("cost_of: unknown kind of call");
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

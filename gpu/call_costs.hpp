@@ -5,7 +5,7 @@
 
 #include "engine/units.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// Which operator of a framework launches a kernel.
 enum class CallKind : std::uint8_t { product, batched_product, elementwise, softmax, norm, attention };
@@ -26,4 +26,4 @@ struct CallCosts {
 
 Seconds cost_of(const CallCosts& calls, CallKind kind);
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -7,7 +7,7 @@
 #include "gpu/kernel_clock.hpp"
 #include "gpu/kernel_time.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 namespace {
 
 std::size_t cohort_size(const Gpu& gpu, const KernelDescription& kernel, const KernelLaunch& launch) {
@@ -355,4 +355,4 @@ CohortRun::Cohort* CohortRun::take_record() {
   return record;
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -12,7 +12,7 @@
 #include "gpu/kernel.hpp"
 #include "gpu/kernel_launch.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 class CohortRun final : public DispatchClient, public ComputeClient {
  public:
@@ -103,4 +103,4 @@ class CohortRun final : public DispatchClient, public ComputeClient {
   Event done_;
 };
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

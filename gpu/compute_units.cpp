@@ -5,7 +5,7 @@
 #include <cmath>
 #include <iterator>
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 namespace {
 
 constexpr int kWord = 64;  // CUs
@@ -171,4 +171,4 @@ int ComputeUnits::copying(CuRange range) const {
   return found;
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -9,7 +9,7 @@
 #include "gpu/kernel.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// CUs [begin, end) of every XCD: what a stream's CU mask leaves it.
 struct CuRange {
@@ -95,4 +95,4 @@ class ComputeUnits {
   std::uint64_t changes_ = 0;
 };
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 CuShares::CuShares(int xcds, int cus_per_xcd)
     : cus_per_xcd_(cus_per_xcd), cus_(static_cast<std::size_t>(xcds) * static_cast<std::size_t>(cus_per_xcd)) {}
@@ -94,4 +94,4 @@ ArithmeticShare CuShares::of(const ComputeClient& client, int xcd, int cu) const
   throw std::logic_error("CuShares::of: nobody is there");
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// A kernel whose work groups compute on CUs. Copies do not join: they use no arithmetic.
 class ComputeClient {
@@ -90,4 +90,4 @@ class CuShares {
   std::vector<Asking> unserved_;  ///< scratch
 };
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

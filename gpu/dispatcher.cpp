@@ -6,7 +6,7 @@
 
 #include "gpu/waves.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 Dispatcher::Dispatcher(Simulation& simulation, const GpuSpec& spec, std::uint64_t seed, ResourceId busy_cus)
     : simulation_(simulation),
@@ -160,4 +160,4 @@ bool Dispatcher::place_one(Waiting& waiting, int xcd) {
   return true;
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -13,7 +13,7 @@
 #include "gpu/cu_shares.hpp"
 #include "gpu/engine_rotation.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// Told where its work groups were placed. Called at the instant of placement, once for each XCD that got some.
 class DispatchClient {
@@ -106,4 +106,4 @@ class Dispatcher final : private Completion {
   std::vector<std::vector<int>> placed_;        ///< by position in waiting_, during one serve()
 };
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

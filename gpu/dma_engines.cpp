@@ -6,7 +6,7 @@
 #include <map>
 #include <utility>
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 DmaEngines::DmaEngines(Simulation& simulation, const DmaSpec& spec, int rank)
     : spec_(spec), rank_(rank), host_(simulation) {
@@ -126,4 +126,4 @@ Task run_copy(Simulation& simulation, DmaCopy copy, ActivityId* activity, Event*
   host.release();
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -8,7 +8,7 @@
 #include "engine/simulation.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// The copy engines of one GPU, and a host thread that feeds them alone.
 class DmaEngines {
@@ -67,4 +67,4 @@ struct DmaCopy {
 /// Wrong when: a host thread is late, because it does other work; engines fetch the next submission early.
 Task run_copy(Simulation& simulation, DmaCopy copy, ActivityId* activity, Event* signalled);
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

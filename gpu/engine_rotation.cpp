@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 EngineRotation::EngineRotation(const GpuSpec& gpu)
     : engines_(gpu.hypotheses.strict_rotation ? std::min(gpu.dispatch.shader_engines, gpu.compute.cus_per_xcd)
@@ -50,4 +50,4 @@ void EngineRotation::pass(const DispatchClient& grid, int xcd, std::int64_t work
   if (is_on()) of(grid).next[static_cast<std::size_t>(xcd)] += work_groups;
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

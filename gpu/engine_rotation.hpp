@@ -7,7 +7,7 @@
 #include "gpu/compute_units.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 class DispatchClient;
 
@@ -54,4 +54,4 @@ class EngineRotation {
   std::vector<Grid> grids_;
 };
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -8,7 +8,7 @@
 #include "gpu/kernel_time.hpp"
 #include "gpu/waves.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 FluidRun::FluidRun(Gpu& gpu, const KernelDescription& kernel, const KernelLaunch& launch, ActivityId activity,
                    std::optional<Seconds> known)
@@ -177,4 +177,4 @@ double FluidRun::weight(double alone) {
   return gpu_.memory().weight(outstanding, requesters, loads.hbm * work_groups, alone);
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -10,7 +10,7 @@
 #include "gpu/kernel.hpp"
 #include "gpu/kernel_launch.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// The kernel keeps every slot it is given until its end, and progresses at the slower of two rates: what HBM
 /// allows its bytes, and 1 / (first loads + waves x time of a work group + tail), the waves being wave_count's.
@@ -70,4 +70,4 @@ class FluidRun final : public DispatchClient, public ComputeClient {
   Event done_;
 };
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

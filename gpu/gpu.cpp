@@ -4,7 +4,7 @@
 
 #include "gpu/clock/governor.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 Gpu::Gpu(Simulation& simulation, const GpuSpec& spec, const GpuSetup& setup, int rank, GpuPace pace)
     : simulation_(simulation),
@@ -55,4 +55,4 @@ double Gpu::slowdown_at_boost(int stream, Hertz sustained, double cus_taken) {
   return slower / speed_under_power_limit(spec_, sustained, memory_.traffic_of_others(stream), cus_taken);
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -17,7 +17,7 @@
 #include "gpu/spec.hpp"
 #include "gpu/tracker.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// How a GPU is simulated; the same for all GPUs of a run.
 struct GpuSetup {
@@ -82,4 +82,4 @@ class Gpu {
   Tracker tracker_;
 };
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

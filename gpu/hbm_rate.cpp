@@ -4,7 +4,7 @@
 
 #include "engine/flow.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 BytesPerSecond hbm_capacity(const HbmSpec& hbm, double written_share) {
   const double w = std::clamp(written_share, 0.0, 1.0);
@@ -18,4 +18,4 @@ double hbm_rate_alone(const HbmSpec& hbm, Bytes read, Bytes written) {
   return hbm_capacity(hbm, written / total).value / total.value;
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// The shared resources whose loss is told apart.
 enum class SharedResource : std::uint8_t { dispatch, cus, cache, hbm, links };
@@ -28,4 +28,4 @@ class Isolation {
   unsigned bits_ = 0;
 };
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -4,7 +4,7 @@
 
 #include "engine/errors.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 int work_groups_per_cu(const ComputeSpec& compute, const WorkGroupNeeds& needs, const std::string& kernel) {
   int fit = compute.wave_slots_per_cu / needs.waves;
@@ -40,4 +40,4 @@ Bytes in_flight(const ComputeSpec& compute, const KernelDescription& kernel, int
   return std::min(kernel.outstanding, compute.outstanding / static_cast<double>(on_cu));
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -14,7 +14,7 @@
 #include "gpu/spec.hpp"
 #include "gpu/waves.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// What one work group occupies on its CU while it is resident.
 struct WorkGroupNeeds {
@@ -136,4 +136,4 @@ std::shared_ptr<const TrafficModel> scaled(std::shared_ptr<const TrafficModel> t
 /// Bytes that one of \p on_cu such work groups on a CU keeps in flight.
 Bytes in_flight(const ComputeSpec& compute, const KernelDescription& kernel, int on_cu);
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

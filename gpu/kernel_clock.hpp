@@ -6,7 +6,7 @@
 #include "gpu/kernel.hpp"
 #include "gpu/kernel_launch.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// Power of \p kernel by itself at its clock, on the CUs that it may use.
 inline Watts power_of(const Gpu& gpu, const KernelDescription& kernel, const KernelLaunch& launch) {
@@ -23,4 +23,4 @@ inline void leave_clock(Gpu& gpu, const KernelDescription& kernel, const KernelL
   gpu.clock(launch.stream).leave(kernel.clock, power_of(gpu, kernel, launch));
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

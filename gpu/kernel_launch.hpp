@@ -10,7 +10,7 @@
 #include "gpu/memory.hpp"
 #include "gpu/output_sink.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// Grain of compute kernels.
 enum class KernelGrain {
@@ -43,4 +43,4 @@ struct KernelLaunch {
   KernelTimes* times = nullptr;  ///< asked when it is submitted; not with a sink, nor at grain fluid
 };
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

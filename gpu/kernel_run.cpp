@@ -8,7 +8,7 @@
 #include "gpu/kernel_clock.hpp"
 #include "gpu/kernel_times.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 namespace {
 
 constexpr int kWavesOfPhase = 8;  // 512 threads on a CU, as kernels of images have
@@ -131,4 +131,4 @@ Task run_kernel(Gpu& gpu, KernelDescription kernel, KernelLaunch launch) {
   simulation.end_activity(activity);
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

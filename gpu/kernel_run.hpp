@@ -5,7 +5,7 @@
 #include "gpu/kernel.hpp"
 #include "gpu/kernel_launch.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// Runs \p kernel from its release to its last store.
 ///
@@ -19,4 +19,4 @@ namespace c3::inline gpu {
 /// Wrong when: work groups of a kernel differ (ragged tiles are padded), or synchronise with one another.
 Task run_kernel(Gpu& gpu, KernelDescription kernel, KernelLaunch launch);
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -13,7 +13,7 @@
 #include "gpu/hbm_rate.hpp"
 #include "gpu/waves.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 namespace {
 
 /// Most likely largest of \p n standard normal draws.
@@ -195,4 +195,4 @@ Seconds roofline(const KernelDescription& kernel, const GpuSpec& gpu) {
   return kernel.peak.value > 0.0 ? std::max(memory, kernel.useful_flops / kernel.peak) : memory;
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -9,7 +9,7 @@
 #include "gpu/kernel.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// What a call costs before its first work group.
 enum class LaunchCost {
@@ -83,4 +83,4 @@ double arithmetic_asked(const KernelDescription& kernel, const GpuSpec& gpu, con
 /// Source: Williams, Waterman and Patterson, "Roofline", Communications of the ACM 52(4), 2009.
 Seconds roofline(const KernelDescription& kernel, const GpuSpec& gpu);
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -5,7 +5,7 @@
 
 #include "engine/units.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// What a launch knows of kernels like its own, and hears of it. All times are from the first work group's
 /// placement to the last store: waiting for slots is not part of them.
@@ -19,4 +19,4 @@ class KernelTimes {
   virtual void ended(Seconds time) = 0;
 };
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

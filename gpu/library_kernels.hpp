@@ -8,7 +8,7 @@
 
 #include "base/enum_names.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 struct GemmShape;
 struct GpuSpec;
@@ -71,4 +71,4 @@ struct LibraryKernelSpec {
   bool operator==(const LibraryKernelSpec&) const = default;
 };
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -8,7 +8,7 @@
 
 #include "gpu/hbm_rate.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 namespace {
 
@@ -273,4 +273,4 @@ double Memory::weight(Bytes outstanding, int requesters, Bytes hbm_bytes, double
   return alone;
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -13,7 +13,7 @@
 #include "gpu/kernel.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// Whether bytes that engines and peers move are inserted into the last-level cache, where they take others'
 /// place.
@@ -141,4 +141,4 @@ class Memory {
   std::vector<std::unique_ptr<CapacityRule>> rules_;
 };
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

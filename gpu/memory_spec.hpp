@@ -6,7 +6,7 @@
 #include "base/enum_names.hpp"
 #include "engine/units.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// How addresses are dealt to the channels of memory (gpu/channels/address_mapping.hpp).
 enum class ChannelMapping { consecutive, exclusive_or, ipoly, page_entropy, random };
@@ -53,4 +53,4 @@ constexpr auto enum_names(MemoryGrain) {
       {{"whole", MemoryGrain::whole}, {"channels", MemoryGrain::channels}});
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

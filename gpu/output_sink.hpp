@@ -8,7 +8,7 @@
 #include "engine/task.hpp"
 #include "gpu/kernel.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// Work groups that store their tiles at one instant.
 struct StoreBurst {
@@ -31,4 +31,4 @@ class OutputSink {
   ~OutputSink() = default;
 };
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -7,7 +7,7 @@
 #include "engine/errors.hpp"
 #include "gpu/hbm_rate.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 bool runs_in_memory(VectorOp op) { return traits(op).row_passes < 2 && op != VectorOp::embedding; }
 
@@ -28,4 +28,4 @@ TimedKernel in_memory(const VectorShape& shape, const HbmSpec& hbm) {
   return kernel;
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -4,7 +4,7 @@
 #include "gpu/kernels/vector/vector_shape.hpp"
 #include "gpu/timed_kernel.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// Whether units that see the rows of their own banks can compute \p op: elementwise operators, sums,
 /// quantisation and optimizers, not what goes along a tensor's rows more than once or looks up a table.
@@ -18,4 +18,4 @@ bool runs_in_memory(VectorOp op);
 /// \throws InfeasibleError when there are no units; std::invalid_argument when these cannot compute it
 TimedKernel in_memory(const VectorShape& shape, const HbmSpec& hbm);
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

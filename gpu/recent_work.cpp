@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 void RecentWork::begin(std::string_view name) {
   if (!on_) return;
@@ -22,4 +22,4 @@ bool RecentWork::is_other_than(std::string_view name) const {
   return std::ranges::any_of(running_, is_other) || is_other(last_) || is_other(before_);
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

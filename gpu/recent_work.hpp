@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// Kernels and collectives of one GPU in the order in which they began, by name. A matrix product takes longer
 /// right after other work than in a loop of itself (ROCm/tritonBLAS on MI300X: measured, its cause unknown),
@@ -28,4 +28,4 @@ class RecentWork {
   std::string last_, before_;  ///< that began; empty: none
 };
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -4,7 +4,7 @@
 
 #include "engine/errors.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 Bytes element_size(DType dtype) {
   switch (dtype) {
@@ -40,4 +40,4 @@ const MatrixRate& product_rate(const GpuSpec& gpu, DType dtype) {
   return dtype == DType::fp32 && on_matrix_units.peak.value > 0.0 ? on_matrix_units : matrix_rate(gpu, dtype);
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

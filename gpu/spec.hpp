@@ -15,7 +15,7 @@
 #include "gpu/library_kernels.hpp"
 #include "gpu/memory_spec.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 enum class DType { bf16, fp16, fp8, fp32, fp4 };
 constexpr auto enum_names(DType) {
@@ -373,4 +373,4 @@ bool takes_any_layout(const GpuSpec& gpu, DType dtype);
 /// \returns the entry for \p dtype. \throws InfeasibleError naming GPU and dtype when the GPU has none.
 const MatrixRate& matrix_rate(const GpuSpec& gpu, DType dtype);
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -6,7 +6,7 @@
 
 #include "engine/simulation.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// Room for a number of bytes, given in the order of asking. `co_await window.take(bytes); ...
 /// window.give(bytes);`
@@ -56,4 +56,4 @@ class StagingWindow {
   std::deque<Waiting> waiting_;
 };
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

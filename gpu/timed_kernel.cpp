@@ -5,7 +5,7 @@
 #include "gpu/gpu.hpp"
 #include "gpu/kernel_launch.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 Task run_timed_kernel(Gpu& gpu, std::string name, TimedKernel kernel, KernelLaunch launch) {
   Simulation& simulation = gpu.simulation();
@@ -43,4 +43,4 @@ Task run_timed_kernel(Gpu& gpu, std::string name, TimedKernel kernel, KernelLaun
   simulation.end_activity(activity);
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -9,7 +9,7 @@
 #include "engine/task.hpp"
 #include "engine/units.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 class Gpu;
 struct KernelLaunch;
@@ -46,4 +46,4 @@ struct TimedKernel {
 /// command slots of HBM, no cache and no link.
 Task run_timed_kernel(Gpu& gpu, std::string name, TimedKernel kernel, KernelLaunch launch);
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

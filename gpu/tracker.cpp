@@ -6,7 +6,7 @@
 
 #include "engine/errors.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 Tracker::Tracker(Simulation& simulation, const TriggerSpec& spec, int rank)
     : simulation_(simulation),
@@ -71,4 +71,4 @@ void Tracker::Reservation::await_suspend(Task::Handle task) {
   tracker_.waiting_.push_back(this);
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

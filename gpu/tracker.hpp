@@ -9,7 +9,7 @@
 #include "engine/simulation.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// The tracker of one GPU, beside its memory controllers. Tiles are numbered as they were programmed, and a
 /// tile has the entry that the lowest bits of its number name: tile n can be counted when tile n - entries is
@@ -69,4 +69,4 @@ class Tracker {
   std::int64_t counting_ = 0;          ///< tiles that have had some of their stores
 };
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 namespace {
 
 std::int64_t ceil_of(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
@@ -92,4 +92,4 @@ std::int64_t wave_count(std::int64_t work_groups, std::span<const std::int64_t> 
   return most;
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

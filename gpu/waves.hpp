@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// Most tiles that a block of a persistent kernel may keep.
 inline constexpr int kMostOwnTiles = 7;
@@ -42,4 +42,4 @@ std::int64_t wave_count_on(std::int64_t tiles, std::int64_t slots, const Persist
 std::int64_t wave_count(std::int64_t work_groups, std::span<const std::int64_t> slots_in_xcd,
                         const PersistentBlocks& persistent = {});
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

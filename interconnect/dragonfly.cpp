@@ -2,7 +2,7 @@
 
 #include "interconnect/switch_network.hpp"
 
-namespace c3::inline interconnect {
+namespace c3 { inline namespace interconnect {
 namespace {
 
 /// Minimal routes: within the group to the switch that has a link to the other group, over it, and on to the
@@ -126,4 +126,4 @@ std::unique_ptr<SwitchNetwork> make_dragonfly(const FabricSpec& fabric, int node
   return std::make_unique<Dragonfly>(fabric, nodes);
 }
 
-}  // namespace c3::interconnect
+}}  // namespace c3::interconnect

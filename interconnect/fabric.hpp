@@ -11,7 +11,7 @@
 #include "engine/units.hpp"
 #include "interconnect/spec.hpp"
 
-namespace c3::inline interconnect {
+namespace c3 { inline namespace interconnect {
 
 enum class FabricTopology {
   single_switch,  ///< every NIC at one switch that never blocks
@@ -141,4 +141,4 @@ bool is_symmetric(const NetworkSpec& network);
 /// Raw rate at which one GPU can send to other nodes: of its NICs or of its PCIe link.
 BytesPerSecond raw_egress(const NetworkSpec& network);
 
-}  // namespace c3::interconnect
+}}  // namespace c3::interconnect

@@ -12,7 +12,7 @@
 #include "engine/interrupt.hpp"
 #include "interconnect/switch_network.hpp"
 
-namespace c3::inline interconnect {
+namespace c3 { inline namespace interconnect {
 namespace {
 
 /// Equal for equal loads, whatever their order; unlike ones meet by chance once in 2^64.
@@ -245,4 +245,4 @@ double FoldedLinks::links_of_each_gpu(std::size_t number) const {
   return gpu < 0 ? 1.0 : members_[number] / ranks_.alike(gpu);
 }
 
-}  // namespace c3::interconnect
+}}  // namespace c3::interconnect

@@ -11,7 +11,7 @@
 #include "engine/observer.hpp"
 #include "interconnect/rank_partition.hpp"
 
-namespace c3::inline interconnect {
+namespace c3 { inline namespace interconnect {
 
 /// Names edges of a collective that move alike, by which links are folded.
 using EdgeSetId = std::uint32_t;
@@ -142,4 +142,4 @@ class FoldedLinks {
   bool is_closed_ = false;
 };
 
-}  // namespace c3::interconnect
+}}  // namespace c3::interconnect

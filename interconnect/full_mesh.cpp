@@ -2,7 +2,7 @@
 
 #include "interconnect/link_set.hpp"
 
-namespace c3::inline interconnect {
+namespace c3 { inline namespace interconnect {
 namespace {
 
 /// One full-duplex link for each pair: each direction carries at most `one_way`, and both together at most
@@ -57,4 +57,4 @@ std::unique_ptr<LinkSet> make_full_mesh(LinkLayout& layout, const NodeSpec& spec
   return std::make_unique<FullMesh>(layout, spec, folded);
 }
 
-}  // namespace c3::interconnect
+}}  // namespace c3::interconnect

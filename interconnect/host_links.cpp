@@ -4,7 +4,7 @@
 
 #include "engine/errors.hpp"
 
-namespace c3::inline interconnect {
+namespace c3 { inline namespace interconnect {
 
 HostLinks::HostLinks(LinkLayout& layout, const NodeSpec& node, const NicLinks* nics, const LinkSet& links,
                      bool folded)
@@ -65,4 +65,4 @@ Seconds HostLinks::latency(int gpu) const {
   return node_.c2c.raw > BytesPerSecond{} ? node_.c2c.latency : node_.pcie.latency;
 }
 
-}  // namespace c3::interconnect
+}}  // namespace c3::interconnect

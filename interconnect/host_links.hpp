@@ -7,7 +7,7 @@
 #include "interconnect/link_set.hpp"
 #include "interconnect/nic_links.hpp"
 
-namespace c3::inline interconnect {
+namespace c3 { inline namespace interconnect {
 
 /// A copy takes the GPU's link to its processor, and that processor's memory: NodeSpec::c2c where there is one,
 /// the wires to the nearest socket of a wired node that has some, or else the PCIe link, which is that of the
@@ -36,4 +36,4 @@ class HostLinks {
   std::vector<ResourceId> memory_;  ///< one, or none where it is not known
 };
 
-}  // namespace c3::interconnect
+}}  // namespace c3::interconnect

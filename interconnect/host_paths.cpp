@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace c3::inline interconnect {
+namespace c3 { inline namespace interconnect {
 
 HostPaths::HostPaths(const NodeSpec& node)
     : node_(node),
@@ -41,4 +41,4 @@ GpuPath HostPaths::find(int src, int dst) const {
   return node_.host.shm ? GpuPath::host_memory : GpuPath::network;
 }
 
-}  // namespace c3::interconnect
+}}  // namespace c3::interconnect

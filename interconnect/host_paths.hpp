@@ -7,7 +7,7 @@
 #include "interconnect/spec.hpp"
 #include "interconnect/wiring.hpp"
 
-namespace c3::inline interconnect {
+namespace c3 { inline namespace interconnect {
 
 enum class GpuPath {
   peers,        ///< the sender stores into the receiver's memory
@@ -38,4 +38,4 @@ class HostPaths {
   std::vector<GpuPath> paths_;  ///< [src][dst]
 };
 
-}  // namespace c3::interconnect
+}}  // namespace c3::interconnect

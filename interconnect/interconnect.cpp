@@ -9,7 +9,7 @@
 #include "engine/errors.hpp"
 #include "interconnect/wiring.hpp"
 
-namespace c3::inline interconnect {
+namespace c3 { inline namespace interconnect {
 namespace {
 
 std::unique_ptr<LinkSet> make_links(LinkLayout& layout, const NodeSpec& spec, bool folded) {
@@ -385,4 +385,4 @@ BytesPerSecond raw_egress(const NetworkSpec& network) {
   return within + out;
 }
 
-}  // namespace c3::interconnect
+}}  // namespace c3::interconnect

@@ -16,7 +16,7 @@
 #include "interconnect/spec.hpp"
 #include "interconnect/switch_network.hpp"
 
-namespace c3::inline interconnect {
+namespace c3 { inline namespace interconnect {
 
 /// Routes between ranks; rank r is GPU r % gpus of node r / gpus. Streams share the links, or have private
 /// copies (a counterfactual). Folded, only routes from rank 0 exist, and traffic is taken to be the same on
@@ -148,4 +148,4 @@ class Interconnect {
 /// routes, from each member to the nearest that is left.
 std::vector<std::vector<int>> disjoint_rings(const NodeSpec& spec, std::span<const int> members);
 
-}  // namespace c3::interconnect
+}}  // namespace c3::interconnect

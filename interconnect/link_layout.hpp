@@ -9,7 +9,7 @@
 #include "engine/units.hpp"
 #include "interconnect/spec.hpp"
 
-namespace c3::inline interconnect {
+namespace c3 { inline namespace interconnect {
 
 /// The links of one node, numbered from 0 in the order of adding. Every node of a network has the same, so a
 /// route within a node is numbers, and the node's first resource.
@@ -66,4 +66,4 @@ inline void add_backward(Route& route, const DuplexPart& link, Bytes wire_bytes)
   route.add(link.duplex, wire_bytes);
 }
 
-}  // namespace c3::interconnect
+}}  // namespace c3::interconnect

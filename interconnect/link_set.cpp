@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-namespace c3::inline interconnect {
+namespace c3 { inline namespace interconnect {
 
 // Of topologies that have none of these, and are never asked.
 
@@ -38,4 +38,4 @@ BytesPerSecond LinkSet::host_rate(int) const { throw std::logic_error("LinkSet: 
 
 Seconds LinkSet::nic_latency(int, int) const { throw std::logic_error("LinkSet: no vertex with a NIC"); }
 
-}  // namespace c3::interconnect
+}}  // namespace c3::interconnect

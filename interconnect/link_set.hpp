@@ -6,7 +6,7 @@
 #include "interconnect/link_layout.hpp"
 #include "interconnect/spec.hpp"
 
-namespace c3::inline interconnect {
+namespace c3 { inline namespace interconnect {
 
 /// What every topology must say: which resources a transfer takes.
 class LinkSet {
@@ -49,4 +49,4 @@ std::unique_ptr<LinkSet> make_full_mesh(LinkLayout& layout, const NodeSpec& spec
 std::unique_ptr<LinkSet> make_switched(LinkLayout& layout, const NodeSpec& spec, bool folded);
 std::unique_ptr<LinkSet> make_wired(LinkLayout& layout, const NodeSpec& spec);
 
-}  // namespace c3::interconnect
+}}  // namespace c3::interconnect

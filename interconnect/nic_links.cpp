@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace c3::inline interconnect {
+namespace c3 { inline namespace interconnect {
 
 NicRange nics_of(int gpu, int gpus, int nics) {
   const int first = gpu * nics / gpus;
@@ -100,4 +100,4 @@ Seconds NicLinks::latency(int gpu) const {
   return longest;
 }
 
-}  // namespace c3::interconnect
+}}  // namespace c3::interconnect

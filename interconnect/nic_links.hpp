@@ -7,7 +7,7 @@
 #include "interconnect/link_layout.hpp"
 #include "interconnect/link_set.hpp"
 
-namespace c3::inline interconnect {
+namespace c3 { inline namespace interconnect {
 
 class NicLinks {
  public:
@@ -53,4 +53,4 @@ class NicLinks {
   std::vector<DuplexPart> nics_;  ///< forward is out
 };
 
-}  // namespace c3::interconnect
+}}  // namespace c3::interconnect

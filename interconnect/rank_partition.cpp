@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace c3::inline interconnect {
+namespace c3 { inline namespace interconnect {
 namespace {
 
 std::string text_of(const std::pair<int, int>& range) {
@@ -89,4 +89,4 @@ std::vector<RankRanges> RankPartition::ranges() const {
   return ranges;
 }
 
-}  // namespace c3::interconnect
+}}  // namespace c3::interconnect

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace c3::inline interconnect {
+namespace c3 { inline namespace interconnect {
 
 /// Ranks in order, by neighbours: half open.
 using RankRanges = std::vector<std::pair<int, int>>;
@@ -53,4 +53,4 @@ class RankPartition {
   std::vector<int> members_;  ///< by class
 };
 
-}  // namespace c3::interconnect
+}}  // namespace c3::interconnect

@@ -6,7 +6,7 @@
 #include "interconnect/interconnect.hpp"
 #include "interconnect/wired_rings.hpp"
 
-namespace c3::inline interconnect {
+namespace c3 { inline namespace interconnect {
 namespace {
 
 /// Depth-first search for arc-disjoint Hamiltonian cycles of a complete directed graph. They fill the graph for
@@ -101,4 +101,4 @@ std::vector<std::vector<int>> disjoint_rings(const NodeSpec& spec, std::span<con
   throw std::logic_error("disjoint_rings: unknown topology");
 }
 
-}  // namespace c3::interconnect
+}}  // namespace c3::interconnect

@@ -7,7 +7,7 @@
 #include "base/enum_names.hpp"
 #include "engine/units.hpp"
 
-namespace c3::inline interconnect {
+namespace c3 { inline namespace interconnect {
 
 enum class NodeTopology {
   full_mesh,  ///< one link for each pair of GPUs
@@ -110,4 +110,4 @@ bool is_symmetric(const NodeSpec& node);
 /// Raw rate at which one GPU can send over all its links; the best GPU's where they differ.
 BytesPerSecond raw_egress(const NodeSpec& node);
 
-}  // namespace c3::interconnect
+}}  // namespace c3::interconnect

@@ -5,7 +5,7 @@
 
 #include "interconnect/tree_shape.hpp"
 
-namespace c3::inline interconnect {
+namespace c3 { inline namespace interconnect {
 namespace {
 
 /// One rank's share of the uplinks of its leaf, and of its pod.
@@ -151,4 +151,4 @@ std::uint64_t flow_hash(std::uint64_t seed, int src_nic, int dst_nic, int lane, 
   return hash;
 }
 
-}  // namespace c3::interconnect
+}}  // namespace c3::interconnect

@@ -11,7 +11,7 @@
 #include "interconnect/fabric.hpp"
 #include "interconnect/link_layout.hpp"
 
-namespace c3::inline interconnect {
+namespace c3 { inline namespace interconnect {
 
 class SwitchNetwork {
  public:
@@ -53,4 +53,4 @@ std::uint64_t mix(std::uint64_t value);
 /// Of one flow of a transfer.
 std::uint64_t flow_hash(std::uint64_t seed, int src_nic, int dst_nic, int lane, int flow);
 
-}  // namespace c3::interconnect
+}}  // namespace c3::interconnect

@@ -2,7 +2,7 @@
 
 #include "interconnect/link_set.hpp"
 
-namespace c3::inline interconnect {
+namespace c3 { inline namespace interconnect {
 namespace {
 
 /// One full-duplex port for each GPU to a switch that never blocks: out, in, and both together, as a link of a
@@ -57,4 +57,4 @@ std::unique_ptr<LinkSet> make_switched(LinkLayout& layout, const NodeSpec& spec,
   return std::make_unique<Switched>(layout, spec, folded);
 }
 
-}  // namespace c3::interconnect
+}}  // namespace c3::interconnect

@@ -6,7 +6,7 @@
 
 #include "interconnect/switch_network.hpp"
 
-namespace c3::inline interconnect {
+namespace c3 { inline namespace interconnect {
 namespace {
 
 /// Dimension-order routes: all steps along the first dimension, then the second and so on, the shorter way
@@ -88,4 +88,4 @@ class Torus final : public SwitchNetwork {
 
 std::unique_ptr<SwitchNetwork> make_torus(const FabricSpec& fabric) { return std::make_unique<Torus>(fabric); }
 
-}  // namespace c3::interconnect
+}}  // namespace c3::interconnect

@@ -5,7 +5,7 @@
 #include "interconnect/switch_network.hpp"
 #include "interconnect/tree_shape.hpp"
 
-namespace c3::inline interconnect {
+namespace c3 { inline namespace interconnect {
 
 TreeShape::TreeShape(const FabricSpec& fabric)
     : nics_(fabric.nics_per_node),
@@ -149,4 +149,4 @@ std::unique_ptr<SwitchNetwork> make_tree(const FabricSpec& fabric, int nodes) {
   return std::make_unique<HashedTree>(fabric, nodes);
 }
 
-}  // namespace c3::interconnect
+}}  // namespace c3::interconnect

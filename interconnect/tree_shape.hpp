@@ -3,7 +3,7 @@
 
 #include "interconnect/fabric.hpp"
 
-namespace c3::inline interconnect {
+namespace c3 { inline namespace interconnect {
 
 class TreeShape {
  public:
@@ -31,4 +31,4 @@ class TreeShape {
   BytesPerSecond leaf_up_, pod_up_;
 };
 
-}  // namespace c3::interconnect
+}}  // namespace c3::interconnect

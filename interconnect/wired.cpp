@@ -6,7 +6,7 @@
 #include "interconnect/host_paths.hpp"
 #include "interconnect/link_set.hpp"
 
-namespace c3::inline interconnect {
+namespace c3 { inline namespace interconnect {
 namespace {
 
 /// Every bundle of links is a link of a mesh, `count` times as wide. A transfer takes every bundle of its route
@@ -122,4 +122,4 @@ std::unique_ptr<LinkSet> make_wired(LinkLayout& layout, const NodeSpec& spec) {
   return std::make_unique<Wired>(layout, spec);
 }
 
-}  // namespace c3::interconnect
+}}  // namespace c3::interconnect

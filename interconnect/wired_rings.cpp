@@ -8,7 +8,7 @@
 
 #include "interconnect/wiring.hpp"
 
-namespace c3::inline interconnect {
+namespace c3 { inline namespace interconnect {
 namespace {
 
 using Cycle = std::vector<std::size_t>;
@@ -160,4 +160,4 @@ std::vector<std::vector<int>> wired_rings(const NodeSpec& node, std::span<const 
   return rings;
 }
 
-}  // namespace c3::interconnect
+}}  // namespace c3::interconnect

@@ -6,9 +6,9 @@
 
 #include "interconnect/spec.hpp"
 
-namespace c3::inline interconnect {
+namespace c3 { inline namespace interconnect {
 
 /// What disjoint_rings says of a wired node.
 std::vector<std::vector<int>> wired_rings(const NodeSpec& node, std::span<const int> members);
 
-}  // namespace c3::interconnect
+}}  // namespace c3::interconnect

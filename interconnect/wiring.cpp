@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace c3::inline interconnect {
+namespace c3 { inline namespace interconnect {
 namespace {
 
 constexpr int kFar = -1;
@@ -133,4 +133,4 @@ BytesPerSecond Wiring::width(int src, int dst) const {
   return narrowest;
 }
 
-}  // namespace c3::interconnect
+}}  // namespace c3::interconnect

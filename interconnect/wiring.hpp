@@ -7,7 +7,7 @@
 
 #include "interconnect/spec.hpp"
 
-namespace c3::inline interconnect {
+namespace c3 { inline namespace interconnect {
 
 /// One wire of a path.
 struct Hop {
@@ -50,4 +50,4 @@ const LinkSpec& link_of(const NodeSpec& node, const Wire& wire);
 /// Parallel links that join two vertices directly.
 int links_between(const NodeSpec& node, int a, int b);
 
-}  // namespace c3::interconnect
+}}  // namespace c3::interconnect

@@ -9,7 +9,7 @@
 
 #include "results/hdf5_column.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 constexpr const char* kBuffers = "buffers";
@@ -71,4 +71,4 @@ RecordedBuffers read_buffers(const ResultReader& file, const std::string& strate
   return recorded;
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

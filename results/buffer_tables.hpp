@@ -8,7 +8,7 @@
 #include "results/result_reader.hpp"
 #include "workloads/execute/buffer_reach.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 struct RecordedBuffers {
   std::string mapping;  ///< of the run: "ipoly"
@@ -21,4 +21,4 @@ void write_buffers(const H5Id& strategy, const Experiment& experiment, NameTable
 /// None of a file before 1.12.0 or of memory as a whole. \throws IoError
 RecordedBuffers read_buffers(const ResultReader& file, const std::string& strategy);
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 struct BuildInfo {
   std::string_view version;
@@ -18,4 +18,4 @@ const BuildInfo& build_info() noexcept;
 /// Of the HDF5 library in use, e.g. "1.10.8".
 std::string hdf5_version();
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 inline constexpr const char* kAbsentCell = "-";
 
@@ -14,4 +14,4 @@ struct StudyCells {
   std::string notes;                           ///< lines that explain the columns
 };
 
-}  // namespace c3::results
+}}  // namespace c3::results

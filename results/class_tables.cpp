@@ -10,7 +10,7 @@
 #include "results/hdf5_column.hpp"
 #include "results/picoseconds.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 constexpr const char* kClasses = "classes";
@@ -115,4 +115,4 @@ std::vector<SimulatedClass> read_classes(const ResultReader& file, const std::st
   return classes;
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

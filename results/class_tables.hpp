@@ -8,7 +8,7 @@
 #include "results/result_reader.hpp"
 #include "workloads/execute/run_result.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 void write_classes(const H5Id& strategy, const std::vector<SimulatedClass>& classes, NameTable& names);
 
@@ -16,4 +16,4 @@ void write_classes(const H5Id& strategy, const std::vector<SimulatedClass>& clas
 /// each other
 std::vector<SimulatedClass> read_classes(const ResultReader& file, const std::string& strategy);
 
-}  // namespace c3::results
+}}  // namespace c3::results

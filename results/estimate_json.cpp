@@ -1,6 +1,6 @@
 #include "results/estimate_json.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 Json estimate_json(const std::optional<Estimate>& estimate) {
   using namespace literals;
@@ -12,4 +12,4 @@ Json estimate_json(const std::optional<Estimate>& estimate) {
           {"share_simulated", estimate->simulated}};
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

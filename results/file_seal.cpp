@@ -19,7 +19,7 @@
 #include "files/sha256.hpp"
 #include "files/written_files.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 constexpr std::string_view kHdf5Signature = "\x89HDF\r\n\x1a\n";
@@ -132,4 +132,4 @@ Seal check_seal(const std::string& path) {
   return Seal::intact;
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -9,7 +9,7 @@
 
 #include "files/temporary_file.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 inline constexpr std::uint64_t kSealBytes = 512;  ///< the smallest user block that HDF5 allows
 
@@ -26,4 +26,4 @@ enum class Seal {
 /// same.
 Seal check_seal(const std::string& path);
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 std::string_view compute_units_of(std::string_view slug) {
   constexpr std::array<std::string_view, 10> kNvidia{"rtx", "gh", "gb", "a", "b", "h", "l", "p", "t", "v"};
@@ -17,4 +17,4 @@ std::string_view compute_units_of(std::string_view slug) {
   return !slug.starts_with("t3-") && std::ranges::any_of(kNvidia, is_part) ? "SMs" : "CUs";
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

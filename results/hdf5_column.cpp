@@ -11,7 +11,7 @@
 #include "files/io_error.hpp"
 #include "results/utf8.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 constexpr unsigned kDeflateLevel = 1;  // half as fast again as 4 on shuffled columns, for 5 % more bytes
@@ -237,4 +237,4 @@ std::uint64_t column_length(const H5Id& group, const std::string& name) {
   return length_of(open_dataset(group, name));
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -14,7 +14,7 @@
 #include "engine/observer.hpp"
 #include "results/hdf5_handle.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 inline constexpr std::size_t kChunkRows = std::size_t{64} * 1024;
 
@@ -103,4 +103,4 @@ void check_stored(const H5Id& group, const std::string& name);
 /// \returns the number of rows without reading them.
 std::uint64_t column_length(const H5Id& group, const std::string& name);
 
-}  // namespace c3::results
+}}  // namespace c3::results

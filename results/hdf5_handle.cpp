@@ -15,7 +15,7 @@
 
 #include <fmt/format.h>
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 static_assert(std::is_same_v<hid_t, H5Id::Value> && std::is_same_v<herr_t, int>);
@@ -231,4 +231,4 @@ std::string hdf5_version() {
   return fmt::format("{}.{}.{}", major, minor, release);
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 /// Owns one HDF5 object: file, group, dataset, type, property list.
 class H5Id {
@@ -65,4 +65,4 @@ std::uint64_t h5_number(const H5Id& object, const std::string& name);
 /// \returns the names of the attributes of \p object, in order of creation.
 std::vector<std::string> h5_attributes(const H5Id& object);
 
-}  // namespace c3::results
+}}  // namespace c3::results

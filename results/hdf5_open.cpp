@@ -4,7 +4,7 @@
 #include "results/file_seal.hpp"
 #include "results/hdf5_probe.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 H5Id h5_open_file(const std::string& path) {
   note_input(path);
@@ -12,4 +12,4 @@ H5Id h5_open_file(const std::string& path) {
   return h5_open_unverified(path);
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -20,7 +20,7 @@
 #include "results/hdf5_column.hpp"
 #include "results/hdf5_handle.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 constexpr int kDeepestGroup = 8;
@@ -134,4 +134,4 @@ void probe_hdf5_file(const std::string& path) {
       "the file is damaged: " + (report.empty() ? "the HDF5 library cannot finish reading it" : report));
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -4,11 +4,11 @@
 
 #include <string>
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 /// Reads all of \p path in a child process with limits of processor time (2 s and 1 s for each 10 MB) and
 /// memory (256 MiB and 16 times the file's size more than now). Call it with no other thread running. \throws
 /// IoError when the child finds damage or does not come to its end.
 void probe_hdf5_file(const std::string& path);
 
-}  // namespace c3::results
+}}  // namespace c3::results

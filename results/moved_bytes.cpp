@@ -1,6 +1,6 @@
 #include "results/moved_bytes.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 // HBM's use is all bytes and what is lost between them: reads are what is left of it.
 void MovedBytes::add(Counted counted, Bytes bytes) {
@@ -73,4 +73,4 @@ MovedBytes MovedBytesAccount::finished(ActivityId id) {
   return node.mapped().moved;
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

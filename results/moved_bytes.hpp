@@ -10,7 +10,7 @@
 
 #include "engine/observer.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 struct MovedBytes {
   Bytes hbm_read;
@@ -56,4 +56,4 @@ class MovedBytesAccount {
   std::vector<std::unordered_map<int, ActivityId>> collectives_;           ///< activities by GPU
 };
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -1,6 +1,6 @@
 #include "results/observer_fanout.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 void ObserverFanout::resource_added(ResourceId id, const ResourceInfo& info, double capacity) {
   for (auto* listener : listeners_)
@@ -42,4 +42,4 @@ void ObserverFanout::utilisation(ResourceId id, Seconds at, double used) {
     listener->utilisation(id, at, used);
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

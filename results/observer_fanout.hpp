@@ -5,7 +5,7 @@
 
 #include "engine/observer.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 class ObserverFanout : public Observer {
  public:
@@ -25,4 +25,4 @@ class ObserverFanout : public Observer {
   std::vector<Observer*> listeners_;
 };
 
-}  // namespace c3::results
+}}  // namespace c3::results

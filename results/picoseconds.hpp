@@ -5,7 +5,7 @@
 
 #include "engine/units.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 inline constexpr double kPicosecondsPerSecond = 1e12;
 
@@ -18,4 +18,4 @@ inline Seconds seconds(std::int64_t ps) noexcept {
   return Seconds{static_cast<double>(ps) / kPicosecondsPerSecond};
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -7,7 +7,7 @@
 
 #include "workloads/traces/replay/recorded_run.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 /// Values of the attribute `starts`: dates of work are those of its release, or of its begin on the device.
 inline constexpr const char* kStartsAtRelease = "release";
@@ -104,4 +104,4 @@ inline constexpr std::array kCollectives{
     program_column<&RecordedCollective::group_size, RecordedCollective>("group_size", "1", "ranks; 0: unknown"),
 };
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -14,7 +14,7 @@
 #include "results/program_operators.hpp"
 #include "results/schema.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 /// Columns for the rows of all ranks, beside which "rank" is a row of /ranks.
@@ -164,4 +164,4 @@ bool is_program_file(const std::filesystem::path& path) {
   return h5_has_attribute(file, "schema") && h5_attribute(file, "schema") == kProgramFileSchema;
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

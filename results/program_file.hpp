@@ -6,7 +6,7 @@
 
 #include "workloads/traces/replay/recorded_run.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 /// Writes the whole file beside \p target, sealed, and moves it there. \param command_line that makes it again.
 /// \throws IoError
@@ -24,4 +24,4 @@ bool is_program_file(const std::filesystem::path& path);
 std::string program_text(const std::filesystem::path& path, const RecordedRun& run);
 std::string program_json(const std::filesystem::path& path, const RecordedRun& run);
 
-}  // namespace c3::results
+}}  // namespace c3::results

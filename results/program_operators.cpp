@@ -12,7 +12,7 @@
 #include "results/hdf5_column.hpp"
 #include "workloads/traces/replay/operator_words.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 constexpr const char* kInAnother = "in_another";
@@ -110,4 +110,4 @@ std::vector<RecordedOperator> read_operators(const H5Id& file, const std::string
   return operators;
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -8,7 +8,7 @@
 #include "results/hdf5_handle.hpp"
 #include "workloads/traces/replay/recorded_run.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 inline constexpr const char* kOperators = "operators";
 
@@ -19,4 +19,4 @@ void write_operators(const H5Id& file, const RecordedRun& run);
 /// operator
 std::vector<RecordedOperator> read_operators(const H5Id& file, const std::string& path, std::size_t names);
 
-}  // namespace c3::results
+}}  // namespace c3::results

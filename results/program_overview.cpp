@@ -13,7 +13,7 @@
 #include "results/schema.hpp"
 #include "workloads/traces/replay/replay_model.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 struct ClassTotal {
@@ -117,4 +117,4 @@ std::string program_json(const std::filesystem::path& path, const RecordedRun& r
   return json.dump(2) + "\n";
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

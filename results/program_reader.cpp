@@ -13,7 +13,7 @@
 #include "results/program_operators.hpp"
 #include "results/schema.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 /// Reads tables whose rows point to each other.
@@ -211,4 +211,4 @@ class ProgramReader {
 
 RecordedRun read_program_file(const std::filesystem::path& path) { return ProgramReader(path).read(); }
 
-}  // namespace c3::results
+}}  // namespace c3::results

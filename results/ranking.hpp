@@ -6,7 +6,7 @@
 #include <ranges>
 #include <vector>
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 /// \p rows by \p value, the largest first; alike ones as they were.
 template <class Row, class Value>
@@ -23,4 +23,4 @@ const std::ranges::range_value_t<Rows>* first_of(const Rows& rows, Value value, 
   return first == std::ranges::end(rows) || std::invoke(value, *first) <= least ? nullptr : &*first;
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

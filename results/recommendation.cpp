@@ -11,7 +11,7 @@
 #include "results/hardware_words.hpp"
 #include "results/ranking.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 constexpr double kNoise = 0.01;  ///< times closer than this are equal: what the model leaves out is larger
@@ -98,4 +98,4 @@ std::string recommendation_text(const Recommendation& recommendation) {
   return text;
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -7,7 +7,7 @@
 
 #include "workloads/analysis/study.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 /// What a runtime's heuristic picks, and what that loses.
 struct PickedByRule {
@@ -30,4 +30,4 @@ std::optional<Recommendation> recommend(const StudyResult& study);
 /// One sentence.
 std::string recommendation_text(const Recommendation& recommendation);
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -7,7 +7,7 @@
 #include "results/hdf5_column.hpp"
 #include "workloads/traces/replay/recorded_spans.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 constexpr const char* kRecorded = "recorded";
@@ -89,4 +89,4 @@ std::optional<RecordedTimeline> read_recorded(const ResultReader& file, const st
   return timeline;
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -14,7 +14,7 @@
 #include "results/result_reader.hpp"
 #include "workloads/traces/replay/rank_roles.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 /// A kernel, copy or collective of the recording. Dates in ps, on the axis of the simulated ones.
 struct RecordedActivity {
@@ -43,4 +43,4 @@ void write_recorded(const H5Id& strategy, const PlacedRun& recording, NameTable&
 /// Absent for a strategy of no trace, and in files before 1.7.0. \throws IoError when the tables are damaged
 std::optional<RecordedTimeline> read_recorded(const ResultReader& file, const std::string& strategy);
 
-}  // namespace c3::results
+}}  // namespace c3::results

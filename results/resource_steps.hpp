@@ -8,7 +8,7 @@
 #include "files/io_error.hpp"
 #include "results/result_reader.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 /// Calls \p step(resource, time [ps], used, capacity) for every row. \param resources of resources/list.
 /// \throws IoError when a row is of none of them
@@ -29,4 +29,4 @@ void each_resource_step(const ResultReader& file, const std::string& strategy, s
   }
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

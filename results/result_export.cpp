@@ -12,7 +12,7 @@
 #include "results/schema.hpp"
 #include "results/text_table.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 void append_cell(std::string& line, const ColumnData& column, std::size_t row) {
@@ -98,4 +98,4 @@ std::string to_json(std::span<const ResultTable> tables) {
   return Json{{"schema_version", kJsonSchemaVersion}, {"tables", std::move(list)}}.dump() + '\n';
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -8,7 +8,7 @@
 
 #include "results/result_reader.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 /// CSV of tables that need not be in memory at once. One header for all, the first column is the strategy; a
 /// column that a strategy lacks is empty there.
@@ -30,4 +30,4 @@ std::string to_json(std::span<const ResultTable> tables);
 /// The same cells as in CSV, aligned.
 std::string to_text(std::span<const ResultTable> tables);
 
-}  // namespace c3::results
+}}  // namespace c3::results

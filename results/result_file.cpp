@@ -14,7 +14,7 @@
 #include "results/file_seal.hpp"
 #include "results/schema.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 std::string utc_now() {
@@ -115,4 +115,4 @@ void ResultFile::commit() {
   temporary_.rename_to_target();
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -17,7 +17,7 @@
 #include "results/hdf5_handle.hpp"
 #include "workloads/analysis/study.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 /// What is needed to run the same again, and to understand what was run.
 struct RunHeader {
@@ -77,4 +77,4 @@ class ResultFile {
   NameTable names_;
 };
 
-}  // namespace c3::results
+}}  // namespace c3::results

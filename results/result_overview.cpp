@@ -16,7 +16,7 @@
 #include "results/study_reader.hpp"
 #include "results/text_table.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 constexpr double kMicrosecond = 1e6;  // ps
@@ -156,4 +156,4 @@ std::string overview_json(const ResultReader& file, const std::vector<std::strin
   return json.dump(2) + "\n";
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

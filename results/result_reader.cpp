@@ -10,7 +10,7 @@
 #include "files/io_error.hpp"
 #include "results/schema.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 std::string_view major_of(std::string_view version) { return version.substr(0, version.find('.')); }
@@ -170,4 +170,4 @@ std::optional<ResultTable> TableBlocks::next() {
   return block;
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -12,7 +12,7 @@
 #include "results/hdf5_column.hpp"
 #include "results/hdf5_handle.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 /// Equal-length columns, in the order they were written.
 struct ResultTable {
@@ -88,4 +88,4 @@ class TableBlocks {
   std::uint64_t rows_;
 };
 
-}  // namespace c3::results
+}}  // namespace c3::results

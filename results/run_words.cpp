@@ -10,7 +10,7 @@
 #include "results/ranking.hpp"
 #include "workloads/analysis/average_breakdown.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 constexpr double kLeastShare = 0.0005;  ///< shares below are "<0.1%", and have no words of their own
@@ -144,4 +144,4 @@ std::vector<std::string> run_words(const StudyResult& study) {
   return lines;
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -6,7 +6,7 @@
 
 #include "workloads/analysis/study.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 /// Lines about the strategy with the least median, shares of its time on an average GPU:
 /// - "time": kernels by class, exposed communication, idle time, and what the model's flops take at the peak;
@@ -20,4 +20,4 @@ namespace c3::inline results {
 /// explain).
 std::vector<std::string> run_words(const StudyResult& study);
 
-}  // namespace c3::results
+}}  // namespace c3::results

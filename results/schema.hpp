@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 inline constexpr std::string_view kRunFileSchema = "c3sim.run";
 inline constexpr std::string_view kRunFileSchemaVersion =
@@ -23,4 +23,4 @@ inline constexpr int kExplainJsonVersion = 3;
 /// What steps/resource indexes: the resource's number is its row there.
 inline constexpr const char* kResourceNames = "../list/name";
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -1,6 +1,6 @@
 #include "results/shell_word.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 std::string shell_word(const std::string& word) {
   const bool is_plain = word.find_first_not_of(
@@ -13,4 +13,4 @@ std::string shell_word(const std::string& word) {
   return quoted + "'";
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

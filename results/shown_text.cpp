@@ -4,7 +4,7 @@
 
 #include "results/utf8.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
@@ -61,4 +61,4 @@ std::string shown_lines(std::string_view text) {
   return shown;
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

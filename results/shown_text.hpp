@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 /// One line of at most \p most bytes: control characters and what is not UTF-8 become U+FFFD, and the end of a
 /// longer text "...".
@@ -15,4 +15,4 @@ std::string shown_word(std::string_view text, std::size_t most);
 /// The same line by line; tabulators stay. For all that is printed of a file, error messages included.
 std::string shown_lines(std::string_view text);
 
-}  // namespace c3::results
+}}  // namespace c3::results

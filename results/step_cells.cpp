@@ -9,7 +9,7 @@
 #include "results/throughput_cells.hpp"
 #include "results/time_unit.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 constexpr std::size_t kShownTenants = 5;
@@ -193,4 +193,4 @@ const StepResult* first_step(const StudyResult& study) {
   return found == study.strategies.end() ? nullptr : &*found->step;
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -4,7 +4,7 @@
 #include "results/cells.hpp"
 #include "workloads/analysis/study.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 /// "0.268": GB, with three decimals.
 std::string gigabytes(Bytes bytes);
@@ -22,4 +22,4 @@ StudyCells tenant_cells(const StepFacts& step);
 /// The step of the first strategy that has one, else null: what is known before a run is alike in all.
 const StepResult* first_step(const StudyResult& study);
 
-}  // namespace c3::results
+}}  // namespace c3::results

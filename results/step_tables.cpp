@@ -8,7 +8,7 @@
 #include "results/picoseconds.hpp"
 #include "results/summary_numbers.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 constexpr const char* kStep = "step";
@@ -221,4 +221,4 @@ std::int64_t recorded_picoseconds(const ResultReader& file, const std::string& s
   return table.values<std::int64_t>(has_step ? "recorded_time" : "time").at(0);
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -8,7 +8,7 @@
 #include "results/result_reader.hpp"
 #include "workloads/analysis/study.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 /// Of a strategy that has a step. \param recorded end of the run whose timeline the file has
 void write_step(const H5Id& strategy, const StrategyResult& result, Seconds recorded, NameTable& names);
@@ -22,4 +22,4 @@ std::optional<Throughput> read_throughput(const ResultReader& file, const std::s
 /// What write_step was told; the strategy's time when it has no step.
 std::int64_t recorded_picoseconds(const ResultReader& file, const std::string& strategy);
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -7,7 +7,7 @@
 #include "results/picoseconds.hpp"
 #include "results/summary_numbers.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 /// Only where streams are compared: then a row for each.
@@ -42,4 +42,4 @@ void write_summary(const H5Id& strategy, const StrategyResult& result) {
   if (result.recorded_draw) h5_set_attribute(group, "recorded_draw", *result.recorded_draw);
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

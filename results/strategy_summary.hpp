@@ -4,7 +4,7 @@
 #include "results/hdf5_handle.hpp"
 #include "workloads/analysis/study.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 /// Attribute of the summary: what a user should know of how it ran, a line each.
 inline constexpr const char* kNotes = "notes";
@@ -15,4 +15,4 @@ inline constexpr const char* kEstimateMethod = "estimate_method";
 /// Numbers that are absent in \p result have no column: a reader must not mistake "not computed" for 0.
 void write_summary(const H5Id& strategy, const StrategyResult& result);
 
-}  // namespace c3::results
+}}  // namespace c3::results

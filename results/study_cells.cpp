@@ -11,7 +11,7 @@
 #include "results/hardware_words.hpp"
 #include "results/step_cells.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 std::string format_times(const SideTimes& times, const TimeUnit& unit) {
@@ -276,4 +276,4 @@ std::string conditions_text(const StudyConditions& conditions) {
                      name_of(conditions.dispatch_policy), clock);
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -7,7 +7,7 @@
 #include "results/time_unit.hpp"
 #include "workloads/analysis/study.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 /// Times and ratios, a row for each strategy. Columns that would say nothing are left out: the spread of a
 /// single run, CUs where no partition was tried, and kernels and collectives of a training step, which has many
@@ -26,4 +26,4 @@ std::string repetitions_text(const StudyConditions& conditions);
 /// The modelling choices that move results and that no vendor documents.
 std::string conditions_text(const StudyConditions& conditions);
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -7,7 +7,7 @@
 #include "results/schema.hpp"
 #include "results/utf8.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 double us(Seconds time) { return time / 1.0_us; }
@@ -217,4 +217,4 @@ std::string study_json(const StudyResult& study, const std::filesystem::path& ou
   return json.dump(2) + "\n";
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

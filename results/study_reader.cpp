@@ -12,7 +12,7 @@
 #include "results/step_tables.hpp"
 #include "results/strategy_summary.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 constexpr std::array kDispatchPolicies{DispatchPolicy::oldest_first, DispatchPolicy::round_robin,
@@ -168,4 +168,4 @@ StudyResult read_study(const ResultReader& file) {
   return study;
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -9,7 +9,7 @@
 #include "results/hdf5_column.hpp"
 #include "results/picoseconds.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 using Numbers = std::vector<SummaryNumber>;
@@ -196,4 +196,4 @@ void write_numbers(const H5Id& group, const std::vector<SummaryNumber>& numbers)
   }
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

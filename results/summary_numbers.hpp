@@ -10,7 +10,7 @@
 #include "results/hdf5_handle.hpp"
 #include "workloads/analysis/study.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 struct SummaryNumber {
   std::string name;
@@ -43,4 +43,4 @@ std::vector<SummaryNumber> all_numbers(const StrategyResult& result);
 /// Each as a column of one row.
 void write_numbers(const H5Id& group, const std::vector<SummaryNumber>& numbers);
 
-}  // namespace c3::results
+}}  // namespace c3::results

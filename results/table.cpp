@@ -15,7 +15,7 @@
 #include "results/text_table.hpp"
 #include "results/throughput_cells.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 constexpr std::size_t kWidth = 110;
@@ -146,4 +146,4 @@ std::string format_study(const StudyResult& study, const std::vector<ImpossibleS
   return text;
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -8,7 +8,7 @@
 #include "workloads/analysis/out_of_memory.hpp"
 #include "workloads/analysis/study.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 /// The conditions, then times and ratios of every strategy, then of a training step its rates, the time of its
 /// classes of operators and its memory, then, when any strategy has one, its loss split, and last why the
@@ -23,4 +23,4 @@ std::string format_memory(const StepFacts& step);
 /// The same of a step that does not fit, and a sentence that says so.
 std::string format_out_of_memory(const OutOfMemory& verdict);
 
-}  // namespace c3::results
+}}  // namespace c3::results

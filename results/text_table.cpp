@@ -8,7 +8,7 @@
 
 #include "results/shown_text.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 constexpr std::string_view kBetween = "  ";
@@ -55,4 +55,4 @@ std::string TextTable::text() const {
   return text;
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 class TextTable {
  public:
@@ -22,4 +22,4 @@ class TextTable {
   std::vector<std::vector<std::string>> rows_;
 };
 
-}  // namespace c3::results
+}}  // namespace c3::results

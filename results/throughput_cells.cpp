@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 std::string per_second_text(StepItem item) { return fmt::format("{}/s", name_of(item)); }
 
@@ -31,4 +31,4 @@ StudyCells throughput_cells(const StudyResult& study) {
   return cells;
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -8,7 +8,7 @@
 #include "results/cells.hpp"
 #include "workloads/analysis/study.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 /// Images, samples or sequences a second, a row for each strategy; none of a training step of tokens, whose own
 /// table has them.
@@ -18,4 +18,4 @@ std::string per_second_text(StepItem item);
 /// Of all GPUs and of one; absent cells where nothing is known.
 std::array<std::string, 2> throughput_texts(const std::optional<Throughput>& throughput);
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 std::string TimeUnit::format(Seconds time) const { return fmt::format("{:.{}f}", time / size, decimals); }
 
@@ -33,4 +33,4 @@ TimeUnit time_unit(const StudyResult& study) {
   return unit_for(longest);
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -5,7 +5,7 @@
 #include "engine/units.hpp"
 #include "workloads/analysis/study.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 /// One unit for all times that are shown together, so that they compare at a glance.
 struct TimeUnit {
@@ -23,4 +23,4 @@ TimeUnit time_unit(const StudyResult& study);
 /// Wall time in whole seconds: "1:02:03", hours first.
 std::string clock_text(double seconds);
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -12,7 +12,7 @@
 #include "results/step_tables.hpp"
 #include "results/strategy_summary.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 /// Share of a capacity: what changes by less is the rounding of the solver, half of all it says.
@@ -181,4 +181,4 @@ void TimelineWriter::finish(const StrategyResult& result, std::span<const Collec
   if (result.step) write_step(strategy_, result, last_date_, file_.names());
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

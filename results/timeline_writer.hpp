@@ -15,7 +15,7 @@
 #include "results/schema.hpp"
 #include "workloads/analysis/study.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 class TimelineWriter : public Observer {
  public:
@@ -130,4 +130,4 @@ class TimelineWriter : public Observer {
   std::int64_t pending_date_ = 0;  // ps
 };
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -4,7 +4,7 @@
 #include <utility>
 #include "base/json.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 constexpr std::size_t kBufferBytes = std::size_t{64} * 1024;
@@ -85,4 +85,4 @@ void TraceFile::finish() {
 
 void TraceFile::commit() { temporary_.rename_to_target(); }
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -11,7 +11,7 @@
 
 #include "results/result_file.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 /// A row of the viewer. Slices on one track nest, or viewers drop them.
 struct TraceTrack {
@@ -59,4 +59,4 @@ class TraceFile {
   bool is_first_event_ = true;
 };
 
-}  // namespace c3::results
+}}  // namespace c3::results

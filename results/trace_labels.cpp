@@ -15,7 +15,7 @@
 #include "workloads/execute/collective_choice.hpp"
 #include "workloads/program/joiners.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 constexpr int kKinetoSchemaVersion = 1;
@@ -228,4 +228,4 @@ std::string trace_header(const Experiment& experiment, const ProcessGroups& proc
   return header.dump(kIndent);
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -10,7 +10,7 @@
 #include "workloads/execute/run.hpp"
 #include "workloads/experiment.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 struct CollectiveLabel {
   std::string name;  ///< of its slices, e.g. "ncclDevKernel_AllGather_bf16_DIRECT"; "nccl" means communication
@@ -62,4 +62,4 @@ class CollectiveLabels {
 std::string trace_header(const Experiment& experiment, const ProcessGroups& groups, const Strategy& strategy,
                          const RankPartition& simulated, int rank, const std::string& shortened);
 
-}  // namespace c3::results
+}}  // namespace c3::results

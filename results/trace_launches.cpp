@@ -12,7 +12,7 @@
 #include "results/picoseconds.hpp"
 #include "workloads/traces/replay/torch_operator.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 constexpr std::int64_t kFirstThread = 7;  ///< as the streams of the GPU, whose launches a thread each makes
@@ -183,4 +183,4 @@ void TraceLaunches::write(TraceFile& file, const Call& call) const {
   if (!synchronises) file.launch_arrow(call.activity, host, call.begin, call.device, call.start);
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

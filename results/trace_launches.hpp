@@ -12,7 +12,7 @@
 #include "workloads/execute/launch_observer.hpp"
 #include "workloads/program/program.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 /// Knows which operation of the rank an activity is, and when its host launched that. An activity is the next
 /// operation of its kind on its stream, because the operations of a stream begin in their order.
@@ -76,4 +76,4 @@ class TraceLaunches {
   std::vector<std::optional<Record>> records_;                             ///< by event
 };
 
-}  // namespace c3::results
+}}  // namespace c3::results

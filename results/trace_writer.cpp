@@ -13,7 +13,7 @@
 #include "workloads/execute/run.hpp"
 #include "workloads/program/joiners.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 /// Processes of the trace are GPUs, by rank, and beside each its host.
@@ -366,4 +366,4 @@ void TraceWriter::commit() {
     file->commit();
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -32,7 +32,7 @@
 #include "workloads/execute/launch_observer.hpp"
 #include "workloads/experiment.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 class TraceWriter : public Observer, public LaunchObserver {
  public:
@@ -126,4 +126,4 @@ class TraceWriter : public Observer, public LaunchObserver {
   std::vector<Counter> counters_;  ///< by ResourceId
 };
 
-}  // namespace c3::results
+}}  // namespace c3::results

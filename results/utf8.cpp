@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 /// \returns the length of the code point at the start of \p text, 0 when there is none.
@@ -47,4 +47,4 @@ std::string to_utf8(std::string_view text) {
   return valid;
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -10,7 +10,7 @@
 #include "base/nearest_name.hpp"
 #include "engine/errors.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 std::string CheckedRow::text(std::string_view column) const {
   if (cell(column).empty()) fail(column, "is missing");
@@ -52,4 +52,4 @@ void read_rows(const std::filesystem::path& file, std::string_view what, std::ve
   }
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

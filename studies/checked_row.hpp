@@ -11,7 +11,7 @@
 
 #include "studies/collectives/headed_table.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// Every member function takes the name of a column that the table has, and throws ConfigError for what is not
 /// there or not allowed.
@@ -43,4 +43,4 @@ class CheckedRow {
 void read_rows(const std::filesystem::path& file, std::string_view what, std::vector<std::string>& broken,
                const std::function<void(const CheckedRow&)>& read);
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

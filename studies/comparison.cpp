@@ -4,7 +4,7 @@
 
 #include "gpu/calibration/error_statistics.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr double kPercent = 100.0;
@@ -40,4 +40,4 @@ StudyLine Comparison::line(PublishedFigure of, FigureKind kind, std::string labe
   return line;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

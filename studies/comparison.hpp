@@ -11,7 +11,7 @@
 #include "engine/units.hpp"
 #include "studies/study.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 class Comparison {
  public:
@@ -41,4 +41,4 @@ class Comparison {
   std::size_t skipped_ = 0;
 };
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

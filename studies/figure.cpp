@@ -1,6 +1,6 @@
 #include "studies/figure.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 std::string_view name_of(Gate gate) { return kGateNames.at(static_cast<std::size_t>(gate)); }
 
@@ -24,4 +24,4 @@ std::optional<bool> passes(const Figure& figure) {
   return (!of.low || *figure.simulated >= *of.low) && (!of.high || *figure.simulated <= *of.high);
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

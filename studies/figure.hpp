@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// How a figure is judged.
 enum class Gate {
@@ -50,4 +50,4 @@ struct Figure {
 /// Absent without a gate. A gated figure that could not be computed has not passed.
 std::optional<bool> passes(const Figure& figure);
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -4,7 +4,7 @@
 
 #include "configs/experiment_reader.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 const std::vector<Hypothesis>& hypotheses() {
   static const std::vector<Hypothesis> kHypotheses = [] {
@@ -25,4 +25,4 @@ Experiment under(const Hypothesis& hypothesis, const std::filesystem::path& file
   return ExperimentFile::load(file, hypothesis.sets).make(std::nullopt);
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

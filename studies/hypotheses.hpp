@@ -9,7 +9,7 @@
 
 #include "workloads/experiment.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 struct Hypothesis {
   std::string_view id;  ///< in figures' ids
@@ -23,4 +23,4 @@ const std::vector<Hypothesis>& hypotheses();
 /// The experiment of \p file at nominal values under \p hypothesis. \throws ConfigError
 Experiment under(const Hypothesis& hypothesis, const std::filesystem::path& file);
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

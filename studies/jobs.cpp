@@ -10,7 +10,7 @@
 #include "engine/errors.hpp"
 #include "engine/interrupt.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 void run_jobs(const Jobs& jobs, const StudyProgress& progress) {
   std::atomic<std::size_t> next = 0;
@@ -39,4 +39,4 @@ void run_jobs(const Jobs& jobs, const StudyProgress& progress) {
     thread.get();
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -5,7 +5,7 @@
 
 #include "studies/study.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// Work that may be done in any order and at the same time.
 using Jobs = std::vector<std::function<void()>>;
@@ -14,4 +14,4 @@ using Jobs = std::vector<std::function<void()>>;
 /// have ended. \throws InterruptedError
 void run_jobs(const Jobs& jobs, const StudyProgress& progress);
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -11,7 +11,7 @@
 #include "configs/config_error.hpp"
 #include "files/input_files.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 namespace fs = std::filesystem;
@@ -112,4 +112,4 @@ PublishedFigures PublishedFigures::without_gates() const {
   return figures;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

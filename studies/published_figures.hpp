@@ -8,7 +8,7 @@
 
 #include "studies/figure.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 class PublishedFigures {
  public:
@@ -29,4 +29,4 @@ class PublishedFigures {
   std::vector<PublishedFigure> rows_;
 };
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -19,7 +19,7 @@
 #include "engine/errors.hpp"
 #include "engine/interrupt.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 enum class Outcome : int { none, done, infeasible, interrupted, failed };
@@ -188,4 +188,4 @@ void run_simulations(const SimulationJobs& jobs, const StudyProgress& progress, 
     jobs[i].take(slots[i].read());
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -10,7 +10,7 @@
 #include "engine/units.hpp"
 #include "studies/study.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// What came of a simulation, or of several that belong together.
 struct SimulatedTime {
@@ -34,4 +34,4 @@ using SimulationJobs = std::vector<SimulationJob>;
 /// its process dies; IoError when there can be no process.
 void run_simulations(const SimulationJobs& jobs, const StudyProgress& progress, std::size_t processes = 0);
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -11,7 +11,7 @@
 #include "configs/shipped_files.hpp"
 #include "files/io_error.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 namespace fs = std::filesystem;
 
@@ -66,4 +66,4 @@ bool passes(const StudyReport& report) {
   });
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

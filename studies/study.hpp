@@ -14,7 +14,7 @@
 #include "studies/figure.hpp"
 #include "studies/published_figures.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// A figure and what stands beside it.
 struct StudyLine {
@@ -101,4 +101,4 @@ void check_files(const Study& study, const std::filesystem::path& data);
 /// Whether no gated figure fails.
 bool passes(const StudyReport& report);
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

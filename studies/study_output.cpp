@@ -8,7 +8,7 @@
 #include "results/schema.hpp"
 #include "results/text_table.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 std::string number(std::optional<double> value, int decimals) {
@@ -147,4 +147,4 @@ std::string study_json(std::string_view study, const StudyReport& report) {
   return Json{{"schema_version", kJsonSchemaVersion}, {"study", study}, {"figures", figures}}.dump(2) + '\n';
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

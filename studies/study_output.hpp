@@ -6,7 +6,7 @@
 
 #include "studies/study.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// A table for each section, its notes below it.
 std::string study_text(const StudyReport& report);
@@ -14,4 +14,4 @@ std::string study_text(const StudyReport& report);
 /// One object with `schema_version`, `study` and `figures`.
 std::string study_json(std::string_view study, const StudyReport& report);
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -20,7 +20,7 @@
 #include "studies/training/training_study.hpp"
 #include "studies/tune/tune_study.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 const std::vector<Study>& all_studies() {
   static const std::vector<Study> kStudies = {
@@ -31,4 +31,4 @@ const std::vector<Study>& all_studies() {
   return kStudies;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

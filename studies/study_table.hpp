@@ -5,9 +5,9 @@
 
 #include "studies/study.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// All of them, sorted by name.
 const std::vector<Study>& all_studies();
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

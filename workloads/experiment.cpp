@@ -4,7 +4,7 @@
 
 #include "gpu/kernels/operator_class.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 std::optional<StepItems> items_of(const Experiment& experiment) {
   return experiment.step ? StepItems{StepItem::tokens, experiment.step->tokens} : experiment.items;
@@ -25,4 +25,4 @@ KernelGrain grain_of(const Measure& measure, const Operator& op) {
   return op.of_class().has_product() ? measure.kernel_grain : measure.vector_grain;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -20,7 +20,7 @@
 #include "workloads/program/step_facts.hpp"
 #include "workloads/program/step_items.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// How many CUs a stream has to itself: none set, a number, or the best of a range.
 struct CuShare {
@@ -135,4 +135,4 @@ void set_step(Experiment& experiment, std::shared_ptr<const ProgramFamily> famil
 /// At which grain \p op runs.
 KernelGrain grain_of(const Measure& measure, const Operator& op);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -11,9 +11,9 @@
 #include <utility>
 
 #include "app/sweep/mpi_module.h"
-#include "app/usage_error.hpp"
+#include "base/usage_error.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 /// How many processes a launcher says it started: Open MPI's, and those that speak PMI (Slurm, MPICH).
@@ -144,4 +144,4 @@ std::unique_ptr<PointSource> MpiWorld::points(std::vector<std::size_t> points) {
   return std::make_unique<AskedPoints>(*this);
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

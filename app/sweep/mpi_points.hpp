@@ -7,7 +7,7 @@
 
 #include "app/sweep/point_source.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 
 /// This process as one of several that mpirun started. MPI is begun with it and ends with it: rank 0 waits
 /// until all others have left, also when an error ends it, and tells who still asks that there are no more
@@ -43,4 +43,4 @@ class MpiWorld {
   bool has_left_ = false;
 };
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 
 /// Points that came to an end, of one process or of all.
 struct PointCounts {
@@ -52,4 +52,4 @@ class ListedPoints : public PointSource {
   PointCounts total_;
 };
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -13,7 +13,7 @@
 #include "workloads/analysis/step_outline.hpp"
 #include "workloads/analysis/study.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 /// Its memory, which is alike in all strategies.
@@ -69,4 +69,4 @@ PointResult simulate_point(const ExperimentFile& written) {
   }
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

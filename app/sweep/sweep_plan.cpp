@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/usage_error.hpp"
+#include "base/usage_error.hpp"
 #include "configs/config_error.hpp"
 #include "results/build_info.hpp"
 #include "results/shell_word.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 std::string with_sets(std::string command, const std::vector<std::string>& sets) {
@@ -130,4 +130,4 @@ std::vector<std::string> claim_folder(const SweepPlan& plan, const std::vector<s
   return notes;
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

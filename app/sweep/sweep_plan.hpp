@@ -12,7 +12,7 @@
 #include "results/sweep/sweep_folder.hpp"
 #include "workloads/recommendation/sharders.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 
 /// A sweep as the command line names it.
 struct SweepRequest {
@@ -52,4 +52,4 @@ SweepPlan plan_points(Sweep sweep, const std::vector<ReadPoint>& points, const s
 /// manifest. \throws UsageError when the folder has another sweep, IoError
 std::vector<std::string> claim_folder(const SweepPlan& plan, const std::vector<std::size_t>& points);
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -8,7 +8,7 @@
 
 #include "results/time_unit.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 constexpr std::size_t kTenths = 10;
@@ -53,4 +53,4 @@ void SweepProgress::print(const PointCounts& counts, const char* before, const c
   std::fflush(stderr);
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -5,7 +5,7 @@
 
 #include "app/sweep/point_source.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 
 /// How far a sweep is, on stderr: a line that is rewritten on a terminal, elsewhere a line for each tenth.
 class SweepProgress {
@@ -30,4 +30,4 @@ class SweepProgress {
   Clock::time_point next_ = begun_;
 };
 
-}  // namespace c3::app
+}}  // namespace c3::app

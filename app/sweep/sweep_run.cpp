@@ -15,7 +15,7 @@
 #include "engine/interrupt.hpp"
 #include "files/io_error.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 using std::chrono::milliseconds;
@@ -160,4 +160,4 @@ void run_points(const SweepPlan& plan, PointSource& source, const SweepRun& how,
   SweepRunner(plan, source, how).run(progress);
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

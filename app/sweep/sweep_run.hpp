@@ -10,7 +10,7 @@
 #include "app/sweep/point_source.hpp"
 #include "app/sweep/sweep_plan.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 
 /// Every n-th point, counted from 1: `--shard 2/8`.
 struct SweepShard {
@@ -35,4 +35,4 @@ std::vector<std::size_t> unfinished(const SweepPlan& plan, const std::vector<std
 void run_points(const SweepPlan& plan, PointSource& source, const SweepRun& how,
                 const std::function<void(const PointCounts&)>& progress);
 
-}  // namespace c3::app
+}}  // namespace c3::app

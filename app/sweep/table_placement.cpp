@@ -8,7 +8,7 @@
 
 #include "workloads/execute/run.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 std::string text_of(const ShardingChoice& choice) {
@@ -37,4 +37,4 @@ PlacedFile with_placed_tables(const ExperimentFile& file,
   return {file.placed(choice.placement), choice.placement, text_of(choice)};
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -8,7 +8,7 @@
 
 #include "configs/experiment_reader.hpp"
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 
 struct PlacedFile {
   ExperimentFile file;
@@ -23,4 +23,4 @@ struct PlacedFile {
 PlacedFile with_placed_tables(const ExperimentFile& file,
                               const std::function<void(std::size_t, std::size_t)>& progress = {});
 
-}  // namespace c3::app
+}}  // namespace c3::app

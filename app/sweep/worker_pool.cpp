@@ -16,7 +16,7 @@
 #include <cstring>
 #include <system_error>
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 namespace {
 
 constexpr std::size_t kMostSaid = 4096;
@@ -162,4 +162,4 @@ std::vector<WorkerEnd> WorkerPool::wait(std::chrono::milliseconds longest) {
   return ended;
 }
 
-}  // namespace c3::app
+}}  // namespace c3::app

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace c3::inline app {
+namespace c3 { inline namespace app {
 
 /// How a worker ended.
 struct WorkerEnd {
@@ -66,4 +66,4 @@ class WorkerPool {
   std::vector<Worker> running_;
 };
 
-}  // namespace c3::app
+}}  // namespace c3::app

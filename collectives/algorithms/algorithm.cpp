@@ -8,7 +8,7 @@
 #include "collectives/algorithms/entry.hpp"
 #include "engine/errors.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 namespace {
 
 /// Of each rank's group, where all see the cluster alike: all ranks, part of a node, or a GPU of every so many
@@ -64,4 +64,4 @@ std::vector<TurningRing> turning_rings(const CollectiveCall& call, Algorithm alg
   return algorithm->turning_rings(request_of(call, algorithm, cluster, form, std::move(members)));
 }
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

@@ -11,7 +11,7 @@
 #include "collectives/transfer_graph.hpp"
 #include "collectives/turning_ring.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 struct AlgorithmEntry;
 extern const AlgorithmEntry kDirect, kRing, kTree, kNvls, kNvlsTree, kHierarchical, kCollnet, kHalvingDoubling,
@@ -74,4 +74,4 @@ TransferGraph make_transfer_graph(const CollectiveCall& call, Algorithm algorith
 std::vector<TurningRing> turning_rings(const CollectiveCall& call, Algorithm algorithm,
                                        const ClusterSpec& cluster, const GraphForm& form = {});
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

@@ -6,7 +6,7 @@
 #include "collectives/algorithms/entry.hpp"
 #include "collectives/algorithms/hierarchy.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 namespace {
 
 TransferGraph graph(const GraphRequest& request) { return hierarchy(request, BetweenNodes::fabric); }
@@ -42,4 +42,4 @@ extern constexpr AlgorithmEntry kCollnet = {.name = "collnet",
                                             .is_symmetric = is_alike,
                                             .expected_time = expected_time};
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

@@ -10,7 +10,7 @@
 #include "collectives/library/channel_context.hpp"
 #include "interconnect/fabric.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 namespace {
 
 /// Every distance in a group: of nodes, then of GPUs, as NCCL schedules its peers; of positions where nodes
@@ -202,4 +202,4 @@ extern constexpr AlgorithmEntry kDirect = {.name = "direct",
                                                         .last_slice = last_slice,
                                                         .link_payload = link_payload}};
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 std::vector<int> InOrderTree::children(int number) const {
   std::vector<int> children;
@@ -44,4 +44,4 @@ std::vector<int> rooted_numbering(const std::vector<int>& vertices, int tree) {
   return numbered;
 }
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

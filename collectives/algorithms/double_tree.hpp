@@ -3,7 +3,7 @@
 
 #include <vector>
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 /// Numbers 0 .. size-1: 0 on top with one child, below it a binary tree in order, in which a number's children
 /// lie half its lowest set bit to both sides; so odd numbers are leaves.
@@ -20,4 +20,4 @@ std::vector<int> nccl_numbering(const std::vector<int>& vertices, int tree);
 /// algorithms for full bandwidth broadcast, reduction and scan", Parallel Computing 35, 2009).
 std::vector<int> rooted_numbering(const std::vector<int>& vertices, int tree);
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

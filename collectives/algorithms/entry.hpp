@@ -10,7 +10,7 @@
 #include "collectives/planned_flows.hpp"
 #include "collectives/turning_ring.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 class Algorithm;
 struct ChannelContext;
@@ -78,4 +78,4 @@ struct AlgorithmEntry {
   ChannelCosts channels = {};
 };
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

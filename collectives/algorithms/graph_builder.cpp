@@ -6,7 +6,7 @@
 
 #include "engine/errors.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 namespace {
 
 constexpr std::size_t kMostTransfers = 4'000'000;
@@ -73,4 +73,4 @@ std::uint32_t Rounds::add(const Transfer& pattern, const Exchange& exchange,
   return static_cast<std::uint32_t>(rounds_.size() - 1);
 }
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

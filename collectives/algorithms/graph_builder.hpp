@@ -9,7 +9,7 @@
 
 #include "collectives/transfer_graph.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 /// Collects transfers. \throws InfeasibleError from add() when the graph outgrows some 500 MB.
 class GraphBuilder {
@@ -64,4 +64,4 @@ class Rounds {
   std::vector<Round> rounds_;
 };
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

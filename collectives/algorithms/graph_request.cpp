@@ -6,7 +6,7 @@
 
 #include "engine/errors.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 int GraphRequest::lanes(std::size_t wanted) const {
   return static_cast<int>(std::min(wanted, static_cast<std::size_t>(std::max(1, form.most_lanes))));
@@ -22,4 +22,4 @@ void GraphRequest::refuse(const std::string& why) const {
   throw InfeasibleError(fmt::format("{}: {} {}", name_of(call.kind), algorithm, why));
 }
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

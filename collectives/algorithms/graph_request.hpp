@@ -10,7 +10,7 @@
 #include "collectives/spec.hpp"
 #include "collectives/transfer_graph.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 /// A checked call, and the form in which its graph is wanted.
 struct GraphRequest {
@@ -30,4 +30,4 @@ struct GraphRequest {
   [[noreturn]] void refuse(const std::string& why) const;
 };
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

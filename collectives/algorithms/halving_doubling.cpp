@@ -6,7 +6,7 @@
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/algorithms/entry.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 namespace {
 
 /// Recursive halving, then doubling, over the largest power of two of ranks. Of an all_reduce each further rank
@@ -94,4 +94,4 @@ bool is_alike(CollectiveKind, const GroupShape& group, const NodeSpec& node) {
 extern constexpr AlgorithmEntry kHalvingDoubling = {
     .name = "halving_doubling", .supports = goes_in_parts, .graph = graph, .is_symmetric = is_alike};
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

@@ -4,7 +4,7 @@
 #include "collectives/algorithms/entry.hpp"
 #include "collectives/algorithms/hierarchy.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 namespace {
 
 TransferGraph graph(const GraphRequest& request) { return hierarchy(request, BetweenNodes::ring); }
@@ -16,4 +16,4 @@ bool is_alike(CollectiveKind, const GroupShape&, const NodeSpec&) { return true;
 extern constexpr AlgorithmEntry kHierarchical = {
     .name = "hierarchical", .supports = goes_in_parts, .graph = graph, .is_symmetric = is_alike};
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

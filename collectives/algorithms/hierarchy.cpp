@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 namespace {
 
 /// Phases as graph rounds, those of a lane one after another.
@@ -158,4 +158,4 @@ TransferGraph hierarchy(const GraphRequest& request, BetweenNodes between, Withi
   return Hierarchy(request, between, within).take();
 }
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

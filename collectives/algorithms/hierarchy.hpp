@@ -4,7 +4,7 @@
 
 #include "collectives/algorithms/graph_request.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 /// What sums up the parts of GPUs of a rail.
 enum class BetweenNodes {
@@ -28,4 +28,4 @@ enum class WithinNodes {
 TransferGraph hierarchy(const GraphRequest& request, BetweenNodes between,
                         WithinNodes within = WithinNodes::peers);
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

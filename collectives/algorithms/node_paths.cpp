@@ -8,7 +8,7 @@
 #include "interconnect/fabric.hpp"
 #include "interconnect/interconnect.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 namespace {
 
 using Path = std::vector<int>;
@@ -103,4 +103,4 @@ std::vector<std::vector<int>> node_paths(const NodeSpec& node, const std::vector
   throw std::logic_error("node_paths: unknown topology");
 }
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

@@ -5,7 +5,7 @@
 
 #include "interconnect/spec.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 /// Paths over all \p members (GPUs of the node), each from where data enter the node to where they leave it.
 /// Full mesh of an even number: one starting at each member, which together use every link once each way
@@ -16,4 +16,4 @@ namespace c3::inline collectives {
 /// use.
 std::vector<std::vector<int>> node_paths(const NodeSpec& node, const std::vector<int>& members, int nics);
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

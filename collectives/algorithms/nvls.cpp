@@ -9,7 +9,7 @@
 #include "collectives/library/channel_context.hpp"
 #include "collectives/library/switch_chunks.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 namespace {
 
 TransferOp op_of(CollectiveKind kind) {
@@ -133,4 +133,4 @@ extern constexpr AlgorithmEntry kNvls = {.name = "nvls",
                                                       .most = copying_in_switch,
                                                       .measured_rate = measured_rate}};
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

@@ -9,7 +9,7 @@
 #include "collectives/library/switch_chunks.hpp"
 #include "interconnect/fabric.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 namespace {
 
 /// One tree over the GPUs of a rail. Each has its node's sum of its part from the switch, adds what comes from
@@ -177,4 +177,4 @@ extern constexpr AlgorithmEntry kNvlsTree = {.name = "nvls_tree",
                                                           .most = most,
                                                           .measured_rate = measured_rate}};
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

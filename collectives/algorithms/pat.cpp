@@ -5,7 +5,7 @@
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/algorithms/entry.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 namespace {
 
 /// In the tree of one rank's shard, who is x further than its root gets it from who is x less its lowest bit
@@ -58,4 +58,4 @@ extern constexpr AlgorithmEntry kPat = {.name = "pat",
                                         .is_symmetric = is_alike,
                                         .expected_time = expected_time};
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

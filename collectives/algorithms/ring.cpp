@@ -10,7 +10,7 @@
 #include "collectives/turning_ring.hpp"
 #include "interconnect/interconnect.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 namespace {
 
 using Ring = std::vector<int>;
@@ -316,4 +316,4 @@ extern constexpr AlgorithmEntry kRing = {.name = "ring",
                                                       .last_slice = last_slice,
                                                       .chunk = chunk}};
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

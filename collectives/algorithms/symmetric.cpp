@@ -11,7 +11,7 @@
 #include "collectives/library/symmetric_kernels.hpp"
 #include "engine/errors.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 namespace {
 
 void refuse_without_windows(const GraphRequest& request) {
@@ -115,4 +115,4 @@ extern constexpr AlgorithmEntry kSymmetricGather = {.name = "symmetric_gather",
                                                     .expected_time = expected_time<kSymmetricGather>,
                                                     .channels = costs_with(link_payload)};
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

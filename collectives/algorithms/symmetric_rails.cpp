@@ -12,7 +12,7 @@
 #include "collectives/library/rail_kernels.hpp"
 #include "engine/errors.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 namespace {
 
 /// \throws InfeasibleError where the library has none.
@@ -88,4 +88,4 @@ extern constexpr AlgorithmEntry kSymmetricRails = {.name = "symmetric_rails",
                                                                 .channel_rate = channel_rate,
                                                                 .most = most}};
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

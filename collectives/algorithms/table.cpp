@@ -6,7 +6,7 @@
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/library/rail_kernels.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 namespace {
 
 constexpr std::array kTable = {
@@ -29,4 +29,4 @@ constexpr std::array kTable = {
 
 constinit const std::span<const Algorithm> kAlgorithms = kTable;
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

@@ -12,7 +12,7 @@
 #include "collectives/library/channel_context.hpp"
 #include "interconnect/interconnect.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 namespace {
 
 using Chain = std::vector<int>;  ///< ranks of a node, its head first
@@ -230,4 +230,4 @@ extern constexpr AlgorithmEntry kTree = {.name = "tree",
                                          .expected_time = expected_time,
                                          .channels = {.chunk = chunk, .measured_rate = measured_rate}};
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

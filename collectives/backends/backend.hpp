@@ -6,7 +6,7 @@
 
 #include "base/table_entry.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 struct BackendEntry;
 extern const BackendEntry kCuBackend, kDmaBackend, kFusedBackend;
@@ -32,4 +32,4 @@ extern const std::span<const Backend> kBackends;
 
 std::string_view name_of(Backend backend);
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

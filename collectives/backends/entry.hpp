@@ -7,7 +7,7 @@
 #include "collectives/backends/backend.hpp"
 #include "collectives/collective_run.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 /// One backend.
 struct BackendEntry {
@@ -25,4 +25,4 @@ std::unique_ptr<CollectiveRun> make_collective(Cluster& cluster, CollectivePlan 
 /// What \p backend runs unless it is told otherwise; its file says why.
 Algorithm default_algorithm(const CollectiveCall& call, Backend backend, const ClusterSpec& cluster);
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

@@ -7,7 +7,7 @@
 
 #include "collectives/backends/entry.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 namespace {
 
@@ -33,4 +33,4 @@ Algorithm default_algorithm(const CollectiveCall& call, Backend backend, const C
   return backend->default_algorithm(call, cluster);
 }
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

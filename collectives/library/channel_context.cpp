@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 bool is_pairwise(CollectiveKind kind) { return sends_in_pairs(kind) && !is_rooted(kind); }
 
@@ -55,4 +55,4 @@ Seconds ChannelContext::behind_one_switch() const {
   return std::max(costs.network_latency, transport.flag_latency * messages);
 }
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

@@ -11,7 +11,7 @@
 #include "collectives/spec.hpp"
 #include "collectives/transfer_graph.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 /// Of a wire with a flag for every 8 bytes (LL), the part that is payload.
 inline constexpr double kShareBesideFlags = 0.5;
@@ -59,4 +59,4 @@ struct ChannelContext {
   Seconds in_first_round() const;
 };
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

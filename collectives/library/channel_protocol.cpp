@@ -20,7 +20,7 @@
 #include "interconnect/host_paths.hpp"
 #include "interconnect/switch_network.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 namespace {
 
 ChannelUse use_of(Algorithm algorithm) { return algorithm->channels.use; }
@@ -366,4 +366,4 @@ LocalCopy ChannelProtocol::copied(Bytes shard, BytesPerSecond of_channel) const 
   return {shard, std::max(shard / (of_channel * channels_.width), at_hbm)};
 }
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

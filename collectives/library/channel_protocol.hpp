@@ -10,7 +10,7 @@
 #include "collectives/spec.hpp"
 #include "collectives/transfer_graph.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 /// Channels that run \p call by \p algorithm on large data. NCCL over several nodes: as many as its topology
 /// search finds, see search_topology.
@@ -88,4 +88,4 @@ class ChannelProtocol {
   ChannelContext channels_;
 };
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

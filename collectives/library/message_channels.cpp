@@ -10,7 +10,7 @@
 #include "collectives/library/peer_channels.hpp"
 #include "collectives/library/ring_search.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 namespace {
 
 constexpr Bytes kChunkOverNvlink{512.0 * 1024.0};
@@ -76,4 +76,4 @@ std::optional<MessageChannels> message_channels(const ClusterSpec& cluster, cons
                          .most_part = chunk * (its.are_on_nodes ? 1.0 : 32.0)};
 }
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

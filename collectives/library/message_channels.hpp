@@ -6,7 +6,7 @@
 
 #include "collectives/spec.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 /// Channels of the messages over one communicator.
 struct MessageChannels {
@@ -30,4 +30,4 @@ struct MessageChannels {
 /// Arm, whose parts between nodes are twice as large.
 std::optional<MessageChannels> message_channels(const ClusterSpec& cluster, const std::vector<int>& members);
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

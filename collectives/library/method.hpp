@@ -6,7 +6,7 @@
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/spec.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 /// What a user asks for; the rest is left to the library, see choose_method.
 struct MethodWish {
@@ -26,4 +26,4 @@ struct CollectiveMethod {
   bool operator==(const CollectiveMethod&) const = default;
 };
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cmath>
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 namespace {
 
 constexpr int kLeast = 2;
@@ -51,4 +51,4 @@ int network_peer_channels(const ClusterSpec& cluster, int ranks, int all) {
   return fits ? channels : power_of_two(nics_of_gpu(cluster));
 }
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

@@ -3,7 +3,7 @@
 
 #include "collectives/spec.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 /// The least power of two that is not below \p count (> 0): NCCL has so many channels for sends and receives.
 int power_of_two(int count);
@@ -21,4 +21,4 @@ int network_peer_channels(const ClusterSpec& cluster);
 /// library.net_peer_channels, however many ranks there are, up to \p all.
 int network_peer_channels(const ClusterSpec& cluster, int ranks, int all);
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

@@ -1,6 +1,6 @@
 #include "collectives/library/peer_reach.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 P2pReach peer_reach(const CollectiveLibrarySpec& library, int gpus_of_node) {
   constexpr int kPair = 2;
@@ -9,4 +9,4 @@ P2pReach peer_reach(const CollectiveLibrarySpec& library, int gpus_of_node) {
   return is_far ? P2pReach::all : P2pReach::direct;
 }
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

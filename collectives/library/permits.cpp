@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <ranges>
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 bool Permits::allow(CollectiveKind kind, std::string_view name) const {
   for (const PermitList& list : lists_ | std::views::reverse) {
@@ -14,4 +14,4 @@ bool Permits::allow(CollectiveKind kind, std::string_view name) const {
   return true;
 }
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

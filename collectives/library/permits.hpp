@@ -9,7 +9,7 @@
 
 #include "collectives/call.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 /// Names that one operation, or all, may have or may not have.
 struct PermitList {
@@ -44,4 +44,4 @@ struct MethodPermits {
   bool operator==(const MethodPermits&) const = default;
 };
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

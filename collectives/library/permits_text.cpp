@@ -13,7 +13,7 @@
 #include "base/nearest_name.hpp"
 #include "collectives/algorithms/algorithm.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 namespace {
 
 /// Letters and digits, small: "NVLSTree" and "nvls_tree" are one name.
@@ -101,4 +101,4 @@ Permits permitted_protocols(std::string_view text) {
   return permits_of("protocol", text, names_of(kProtocols));
 }
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

@@ -6,7 +6,7 @@
 #include "collectives/group_layout.hpp"
 #include "collectives/library/ring_search.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 namespace {
 
 constexpr double kGiga = 1e9;
@@ -109,4 +109,4 @@ std::size_t PublishedFigures::index_of_nodes() const {
   return static_cast<std::size_t>(std::min(nodes, 3) - 1);
 }
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

@@ -7,7 +7,7 @@
 #include "collectives/library/tuner_tables.hpp"
 #include "collectives/spec.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 /// It must not outlive the call and the cluster. \throws InfeasibleError as members_of.
 struct PublishedFigures {
@@ -55,4 +55,4 @@ constexpr Seconds microseconds(double count) { return Seconds{count * 1e-6}; }
 /// The same of bandwidths, GB/s.
 constexpr BytesPerSecond gigabytes(double count) { return BytesPerSecond{count * 1e9}; }
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

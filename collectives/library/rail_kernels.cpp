@@ -7,7 +7,7 @@
 #include "collectives/group_layout.hpp"
 #include "collectives/library/symmetric_switch.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 namespace {
 
 constexpr int kMostChannels = 64;
@@ -119,4 +119,4 @@ std::optional<RailKernel> rail_kernel(const PublishedFigures& figures) {
   return price(by_switch) < price(by_loads) ? by_switch : by_loads;
 }
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

@@ -8,7 +8,7 @@
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/library/published_figures.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 /// An all-gather along a ring of each rail, every step of which the node's switch multicasts; a reduce-scatter
 /// within nodes, by loads or by the switch, whose sums GPUs of a rail send each other at once.
@@ -29,4 +29,4 @@ struct RailKernel {
 /// as 2.5 % more.
 std::optional<RailKernel> rail_kernel(const PublishedFigures& figures);
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

@@ -5,7 +5,7 @@
 
 #include "collectives/library/rccl_tables.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 namespace {
 
 constexpr double kMiB = 1024.0 * 1024.0;
@@ -102,4 +102,4 @@ std::optional<double> rccl_bytes_per_thread(const PublishedFigures& figures, Pro
   return (protocol == Protocol::ll ? 16.0 : 64.0) * figures.ranks;
 }
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

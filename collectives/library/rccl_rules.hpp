@@ -6,7 +6,7 @@
 #include "collectives/library/method.hpp"
 #include "collectives/library/published_figures.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 /// Whether the library offers \p protocol for \p figures' call: ll128 from 2.26 on over nodes of MI300X and
 /// MI355X. Models of one node have it switched off; 2.22.3 has it in its tables with the time of ll, and so
@@ -34,4 +34,4 @@ std::optional<int> rccl_channels_by_size(const PublishedFigures& figures);
 /// Least bytes of a thread that keep a channel in use, over nodes; absent: as usual.
 std::optional<double> rccl_bytes_per_thread(const PublishedFigures& figures, Protocol protocol);
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

@@ -4,7 +4,7 @@
 #include <array>
 #include <iterator>
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 namespace {
 
 constexpr LibraryVersion k26{2, 26, 0};
@@ -189,4 +189,4 @@ std::span<const ChannelsBySize> channels_by_size(const LibraryVersion& version, 
                                             : std::span<const ChannelsBySize>();
 }
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

@@ -13,7 +13,7 @@
 #include "collectives/library/version.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 /// A GPU for which RCCL has no table has that of its nearest relative.
 TunerTable rccl_table(const LibraryVersion& version, TunedGpu gpu);
@@ -47,4 +47,4 @@ struct ChannelsBySize {
 std::span<const ChannelsBySize> channels_by_size(const LibraryVersion& version, TunedGpu gpu,
                                                  CollectiveKind kind);
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

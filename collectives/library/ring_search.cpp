@@ -10,7 +10,7 @@
 #include "interconnect/host_paths.hpp"
 #include "interconnect/interconnect.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 namespace {
 
 constexpr double kGiga = 1e9;
@@ -89,4 +89,4 @@ CollectiveLibrarySpec library_among(const ClusterSpec& cluster, const std::vecto
   return library;
 }
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

@@ -7,7 +7,7 @@
 
 #include "collectives/spec.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 /// Whether the GPUs of a node are joined by PCIe alone, as far as NCCL is concerned: LL128 needs NVLink, and a
 /// switch of GPUs is NVLink's.
@@ -32,4 +32,4 @@ std::optional<FoundRings> rings_over_pcie(const ClusterSpec& cluster, const std:
 /// The library of \p cluster with the channels that \p members get of it.
 CollectiveLibrarySpec library_among(const ClusterSpec& cluster, const std::vector<int>& members);
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

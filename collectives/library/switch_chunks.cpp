@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 namespace {
 
 constexpr double kKiB = 1024.0;
@@ -76,4 +76,4 @@ BytesPerSecond copying_in_switch(const ChannelContext& channels) {
   return rate * static_cast<double>(channels.width);
 }
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

@@ -4,7 +4,7 @@
 #include "collectives/library/channel_context.hpp"
 #include "collectives/library/published_figures.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 /// Bytes that NCCL passes through the switch at once for each channel and head: 128 KiB, less where few of them
 /// would follow one another.
@@ -26,4 +26,4 @@ int heads_of(int gpus);
 /// rate is not known.
 BytesPerSecond copying_in_switch(const ChannelContext& channels);
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

@@ -8,7 +8,7 @@
 #include "collectives/library/rail_kernels.hpp"
 #include "collectives/library/symmetric_switch.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 namespace {
 
 constexpr int kMostChannels = 64;
@@ -151,4 +151,4 @@ bool gathers_by_engines(const PublishedFigures& figures) {
          figures.library.rules == TunerRules::nccl && elements > kMostByKernel;
 }
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

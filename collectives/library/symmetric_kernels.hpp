@@ -7,7 +7,7 @@
 #include "collectives/library/method.hpp"
 #include "collectives/library/published_figures.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 /// One of them, as its authors expect it (NCCL 2.27 to 2.30, sym_kernels.cc, queryModel_lsa).
 struct SymmetricKernel {
@@ -31,4 +31,4 @@ std::optional<CollectiveMethod> symmetric_method(const PublishedFigures& figures
 /// than 8 Mi elements a rank.
 bool gathers_by_engines(const PublishedFigures& figures);
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

@@ -1,6 +1,6 @@
 #include "collectives/library/symmetric_switch.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 bool switch_multicasts(const PublishedFigures& figures) {
   return figures.cluster.node.switch_reduces && figures.library.nvls_channels > 0 &&
@@ -13,4 +13,4 @@ bool switch_adds(const PublishedFigures& figures) {
          figures.cluster.gpu.family.tuned_as == TunedGpu::blackwell;
 }
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

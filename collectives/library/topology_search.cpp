@@ -5,7 +5,7 @@
 #include <cmath>
 #include <span>
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 namespace {
 
 // Speeds that the search tries, GB/s a channel: within a node, and where nodes are joined.
@@ -185,4 +185,4 @@ SearchedGraphs search_topology(const SearchedNode& node) {
   return {ring, tree_of(node, ring), nvls_of(node), collnet_of(node), channels};
 }
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

@@ -8,7 +8,7 @@
 #include "collectives/library/version.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 /// A node as the search sees it. Speeds in GB/s, in NCCL's own figures of links.
 struct SearchedNode {
@@ -54,4 +54,4 @@ int kernel_channels(const SearchedGraph& found, TunedGpu gpu, bool over_nodes);
 /// unequal links, or the search ends by its time limit before it has tried all.
 SearchedGraphs search_topology(const SearchedNode& node);
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

@@ -11,7 +11,7 @@
 #include "collectives/library/symmetric_kernels.hpp"
 #include "engine/errors.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 namespace {
 
 constexpr Bytes kMostOfPairInLl{16.0 * 1024.0};
@@ -215,4 +215,4 @@ Backend choose_backend(const CollectiveCall& call, const ClusterSpec& cluster, c
   return gathers_by_engines(PublishedFigures(call, cluster)) ? Backend::dma : Backend::cu;
 }
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

@@ -9,7 +9,7 @@
 #include "collectives/library/method.hpp"
 #include "collectives/spec.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 /// The time that a library expects \p call to take, by the formulas of its own tuner (NCCL 2.18 to
 /// 2.30, src/graph/tuning.cc, as CollectiveLibrarySpec::version says; RCCL 2.21.5 has the same ones with other
@@ -34,4 +34,4 @@ CollectiveMethod choose_method(const CollectiveCall& call, const ClusterSpec& cl
 /// What moves \p call where a user leaves it to the library: channels, or copy engines, see gathers_by_engines.
 Backend choose_backend(const CollectiveCall& call, const ClusterSpec& cluster, const MethodWish& wish = {});
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

@@ -3,7 +3,7 @@
 
 #include <array>
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 using ByProtocol = std::array<double, 3>;  ///< ll, ll128, simple
 
@@ -29,4 +29,4 @@ struct TunerTable {
   const TunerShares* shares;            ///< RCCL only
 };
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

@@ -4,7 +4,7 @@
 
 #include "collectives/library/rccl_tables.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 namespace {
 
 constexpr TunerTable kNccl = {.ring_base = {6.6, 14.0, 8.4},
@@ -114,4 +114,4 @@ double nvls_tree_correction(int log_size) {
   return log_size == static_cast<int>(kCorrected) ? 0.9 : tree_correction(Protocol::simple, log_size);
 }
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

@@ -9,7 +9,7 @@
 #include "collectives/spec.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 /// What one channel that the search finds reaches on 1, 2, more nodes [GB/s]; 0: not at all. A kernel has two
 /// for each.
@@ -54,4 +54,4 @@ double tree_correction(Protocol protocol, int log_size);
 /// The same of a tree of NVLS, for one size more.
 double nvls_tree_correction(int log_size);
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

@@ -5,7 +5,7 @@
 #include <array>
 #include <charconv>
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 namespace {
 
 constexpr int kLastPatch = 999;  // above every patch that was released
@@ -34,4 +34,4 @@ std::string name_of(const LibraryVersion& version) {
   return fmt::format("{}.{}.{}", version.major, version.minor, version.patch);
 }
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 /// A release, as in "NCCL 2.26.2". The rules by which a library chooses differ from one to the next.
 struct LibraryVersion {
@@ -29,4 +29,4 @@ std::optional<LibraryVersion> version_named(std::string_view text);
 /// As in "2.26.2"; "2.26" for the last patch.
 std::string name_of(const LibraryVersion& version);
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

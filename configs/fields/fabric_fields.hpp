@@ -5,7 +5,7 @@
 #include "configs/fields/link_fields.hpp"
 #include "interconnect/fabric.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 inline constexpr auto kFabricFields = std::to_array<Field<FabricSpec>>({
     choice<&FabricSpec::topology>("topology", "how switches join the nodes"),
@@ -83,4 +83,4 @@ void each_quantity(FabricSpec& fabric, const Visit& visit) {
   each_quantity(fabric.transport, kTransportFields, "", visit);
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -17,7 +17,7 @@
 #include "configs/section.hpp"
 #include "engine/units.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 /// The range of a number without unit; both ends are allowed.
 struct Limits {
@@ -285,4 +285,4 @@ void each_quantity(Spec& spec, std::span<const Field<std::type_identity_t<Spec>>
   }
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -4,7 +4,7 @@
 #include "configs/fields/field.hpp"
 #include "workloads/models/framework.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 KernelStyle read_kernel_style(Section& section, std::string_view key);
 
@@ -87,4 +87,4 @@ inline constexpr auto kFrameworkFields = std::to_array<Field<Framework>>({
 });
 static_assert(member_count<Framework>() == kFrameworkFields.size() + 1, "all but name");
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

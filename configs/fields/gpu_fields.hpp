@@ -10,7 +10,7 @@
 #include "gpu/spec.hpp"
 #include "gpu/waves.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 /// "128x256x64 w8": rows, columns, step of K, wavefronts.
 std::vector<GemmTile> read_tiles(Section& section, std::string_view key);
@@ -342,4 +342,4 @@ void each_quantity(GpuSpec& gpu, const Visit& visit) {
 static_assert(member_count<GpuSpec>() == 15,
               "each part but library_choice has its table above, and its line in each_quantity and read_gpu");
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -5,7 +5,7 @@
 #include "workloads/models/host.hpp"
 #include "workloads/program/operator_overheads.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 inline constexpr auto kHostPresetFields = std::to_array<Field<Host>>({
     quantity<&Host::kernel_launch>("kernel_launch", "time for one kernel of an eager forward pass"),
@@ -63,4 +63,4 @@ inline constexpr auto kOverheadFields = std::to_array<Field<OperatorOverheads>>(
 });
 static_assert(member_count<OperatorOverheads>() == kOverheadFields.size());
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

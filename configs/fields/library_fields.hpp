@@ -7,7 +7,7 @@
 #include "collectives/spec.hpp"
 #include "configs/fields/field.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 /// A text that \p Parse understands.
 template <auto Parse>
@@ -183,4 +183,4 @@ void each_quantity(CollectiveLibrarySpec& library, const Visit& visit) {
   if (library.ll128) each_quantity(*library.ll128, kProtocolFields, "ll128.", visit);
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

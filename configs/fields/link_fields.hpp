@@ -4,7 +4,7 @@
 #include "configs/fields/field.hpp"
 #include "interconnect/spec.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 /// Payloads are kept as shares of `raw` under the same prefix. Nodes call the what-if factor `link_scale`,
 /// fabrics `scale`.
@@ -20,4 +20,4 @@ inline constexpr auto kLinkFields = std::to_array<Field<LinkSpec>>({
 });
 static_assert(member_count<LinkSpec>() == kLinkFields.size());
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -4,7 +4,7 @@
 #include "configs/fields/field.hpp"
 #include "workloads/experiment.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 inline constexpr std::int64_t kMostRuns = 1000;
 inline constexpr double kLargestSeed = 9'007'199'254'740'991.0;  // 2^53 - 1, which a double still holds
@@ -41,4 +41,4 @@ inline constexpr auto kMeasureFields = std::to_array<Field<Measure>>({
 });
 static_assert(member_count<Measure>() == kMeasureFields.size());
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

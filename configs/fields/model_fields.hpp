@@ -4,7 +4,7 @@
 #include "configs/fields/field.hpp"
 #include "workloads/models/model_dimensions.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 inline constexpr double kWidest = 1'048'576;
 inline constexpr std::int64_t kMostLayers = 4096;  // also heads and experts
@@ -95,4 +95,4 @@ inline constexpr auto kLatentFields = std::to_array<Field<LatentDimensions>>({
 });
 static_assert(member_count<LatentDimensions>() == kLatentFields.size());
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

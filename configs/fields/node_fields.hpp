@@ -5,7 +5,7 @@
 #include "configs/fields/link_fields.hpp"
 #include "interconnect/spec.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 inline constexpr auto kNodeFields = std::to_array<Field<NodeSpec>>({
     choice<&NodeSpec::topology>("topology", "what joins the GPUs"),
@@ -67,4 +67,4 @@ void each_quantity(NodeSpec& node, const Visit& visit) {
   each_quantity(node.host, kSocketFields, "", visit);
 }
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

@@ -12,7 +12,7 @@
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/kernels/shape_words.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 /// Every operation that is a table with one key.
 inline constexpr auto kOperations = std::to_array<KeyText>({
@@ -143,4 +143,4 @@ inline constexpr auto kGroupKeys = std::to_array<KeyText>({
     {"stride", "distance between the members of a group", std::int64_t{1}},
 });
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

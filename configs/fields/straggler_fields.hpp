@@ -4,7 +4,7 @@
 #include "collectives/straggler.hpp"
 #include "configs/fields/field.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 inline constexpr double kMostSlower = 1000.0;
 inline constexpr double kLeastShare = 0.001;  // without any link a rank could not take part
@@ -23,4 +23,4 @@ inline constexpr auto kStragglerFields = std::to_array<Field<RankCondition>>({
 });
 static_assert(member_count<RankCondition>() == kStragglerFields.size());
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

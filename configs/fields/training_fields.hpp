@@ -7,7 +7,7 @@
 #include "configs/fields/field.hpp"
 #include "workloads/training/setup.hpp"
 
-namespace c3::inline configs {
+namespace c3 { inline namespace configs {
 
 inline constexpr std::int64_t kMostSequences = 65'536;
 
@@ -221,4 +221,4 @@ inline constexpr auto kLoraFields = std::to_array<Field<LoraSetup>>({
 });
 static_assert(member_count<LoraSetup>() == kLoraFields.size());
 
-}  // namespace c3::configs
+}}  // namespace c3::configs

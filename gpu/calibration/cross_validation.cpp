@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 namespace {
 
 /// Holds out \p held_out (any order) of \p rows.
@@ -47,4 +47,4 @@ std::vector<Split> leave_one_group_out(std::span<const std::uint64_t> groups) {
   return splits;
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

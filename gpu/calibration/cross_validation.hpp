@@ -9,7 +9,7 @@
 
 #include "gpu/calibration/row_groups.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// What a fit may see, and what it is then asked to predict. No row is in both.
 struct Split {
@@ -27,4 +27,4 @@ std::vector<Split> folds_by_key(std::span<const std::uint64_t> keys, std::size_t
 /// \throws std::invalid_argument when there are fewer than two groups.
 std::vector<Split> leave_one_group_out(std::span<const std::uint64_t> groups);
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 namespace {
 
 using Matrix = Eigen::MatrixXd;
@@ -65,4 +65,4 @@ void DampedStep::solve(double damping, std::span<const double> low, std::span<co
   }
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

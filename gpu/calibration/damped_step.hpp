@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// Minimises |J s + r|^2 + damping |D s|^2 over steps s within a box, where J is the Jacobian of the residuals
 /// r and D the norms of its columns (not less than a thousandth of the largest, so that a parameter without
@@ -33,4 +33,4 @@ class DampedStep {
   std::vector<double> scale_;     ///< diagonal of D
 };
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <stdexcept>
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 namespace {
 
 bool is_time(Seconds time) { return time.value > 0.0 && std::isfinite(time.value); }
@@ -130,4 +130,4 @@ Scale scale_of(std::span<const Seconds> measured, std::span<const Seconds> predi
   return scale;
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -15,7 +15,7 @@
 #include "engine/units.hpp"
 #include "gpu/calibration/row_groups.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 struct ErrorStatistics {
   std::size_t rows = 0;
@@ -84,4 +84,4 @@ struct Scale {
 /// \throws std::invalid_argument as error_statistics.
 Scale scale_of(std::span<const Seconds> measured, std::span<const Seconds> predicted, double confidence = 0.95);
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

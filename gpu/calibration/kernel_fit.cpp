@@ -13,7 +13,7 @@
 #include "gpu/kernels/describe.hpp"
 #include "gpu/kernels/operator_table.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 namespace {
 
 std::vector<std::uint64_t> gpus_of(std::span<const KernelSample> samples) {
@@ -307,4 +307,4 @@ std::vector<Seconds> predict_unseen_gpus(std::span<const KernelSample> samples, 
   return predict_splits(leave_one_group_out(gpus_of(samples)), samples, gpus, start, options);
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -15,7 +15,7 @@
 #include "gpu/kernels/operator.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// One measured kernel alone.
 struct KernelSample {
@@ -82,4 +82,4 @@ std::vector<Seconds> predict_unseen_shapes(std::span<const KernelSample> samples
 std::vector<Seconds> predict_unseen_gpus(std::span<const KernelSample> samples, std::span<const GpuSpec> gpus,
                                          const CoefficientTable& start, const KernelFitOptions& options = {});
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -7,7 +7,7 @@
 
 #include "engine/units.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// What is searched for. Values are in whatever unit the caller's function takes.
 struct Parameter {
@@ -24,4 +24,4 @@ struct Parameter {
 /// over small jumps by a search along single parameters.
 using PredictTimes = std::function<void(std::span<const double> parameters, std::span<Seconds> predicted)>;
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

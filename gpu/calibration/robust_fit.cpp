@@ -13,7 +13,7 @@
 #include "gpu/calibration/row_groups.hpp"
 #include "gpu/calibration/soft_l1_problem.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 namespace {
 
 constexpr double kFirstDamping = 1e-2;
@@ -241,4 +241,4 @@ RobustFit robust_fit(std::span<const Parameter> parameters, std::span<const Seco
   return fit;
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -15,7 +15,7 @@
 
 #include "gpu/calibration/parameter.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 struct FitOptions {
   double soft_l1_scale = 0.1;  ///< f > 0, in units of ln(predicted / measured): beyond it a row is an outlier
@@ -58,4 +58,4 @@ RobustFit robust_fit(std::span<const Parameter> parameters, std::span<const Seco
                      const PredictTimes& predict, const FitOptions& options = {},
                      std::span<const double> weights = {});
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <utility>
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 std::vector<Rows> rows_by_id(std::span<const std::uint64_t> ids) {
   std::map<std::uint64_t, Rows> groups;
@@ -43,4 +43,4 @@ Rows random_order(std::size_t count, const RandomStream& random, std::uint64_t f
   return order;
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

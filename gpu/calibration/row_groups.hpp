@@ -8,7 +8,7 @@
 
 #include "engine/random.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// Rows of the caller's table by index, from 0.
 using Rows = std::vector<std::size_t>;
@@ -28,4 +28,4 @@ Rows every_row(std::size_t count);
 /// \p random.
 Rows random_order(std::size_t count, const RandomStream& random, std::uint64_t first = 0);
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

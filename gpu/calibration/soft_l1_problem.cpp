@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 SoftL1Problem::SoftL1Problem(std::span<const Parameter> parameters, std::span<const Seconds> measured,
                              std::span<const double> weights, const PredictTimes& predict, double scale)
@@ -116,4 +116,4 @@ void SoftL1Problem::fail(std::size_t row) const {
       fmt::format("robust_fit: row {} is predicted to take {} s at {}", row, predicted_[row].value, at));
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

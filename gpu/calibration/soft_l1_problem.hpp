@@ -7,7 +7,7 @@
 
 #include "gpu/calibration/parameter.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// Keeps the residuals at the current point; a trial replaces them only when accepted. Evaluating allocates
 /// nothing. The spans and the function given must outlive it.
@@ -60,4 +60,4 @@ class SoftL1Problem {
   std::size_t evaluations_ = 0;
 };
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

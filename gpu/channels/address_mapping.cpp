@@ -8,7 +8,7 @@
 
 #include "engine/errors.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 namespace {
 
 /// Irreducible polynomials over GF(2) of degree 1 to 9; bit i is the coefficient of x^i.
@@ -91,4 +91,4 @@ DramPlace AddressMapping::place_of(std::int64_t address) const {
   return {.channel = channel_of(block), .bank = static_cast<int>(row % spec_.banks), .row = row / spec_.banks};
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -6,7 +6,7 @@
 
 #include "gpu/spec.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 struct DramPlace {
   int channel = 0;
@@ -49,4 +49,4 @@ class AddressMapping {
                                       ///< the parity of
 };
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 ChannelLoad::ChannelLoad(const AddressMapping& mapping)
     : mapping_(&mapping), bytes_(static_cast<std::size_t>(mapping.spec().count), 0.0) {
@@ -53,4 +53,4 @@ double ChannelLoad::effective(BytesPerSecond channel) const {
   return most > 0.0 ? bytes() / (static_cast<double>(busy.size()) * most) : 1.0;
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

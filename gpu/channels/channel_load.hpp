@@ -8,7 +8,7 @@
 #include "gpu/channels/address_mapping.hpp"
 #include "gpu/channels/footprint.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// What footprints ask of each channel and bank. Of several streams at a time loads add up before the fullest
 /// channel decides.
@@ -44,4 +44,4 @@ class ChannelLoad {
   std::vector<std::int64_t> open_;  ///< rows, shape [channels][banks]; -1: none
 };
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

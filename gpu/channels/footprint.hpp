@@ -8,7 +8,7 @@
 
 #include "engine/units.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// Pieces of `extent` neighbouring bytes: `rows` of them `stride` apart, and of such rows `planes`,
 /// `plane_stride` apart. What work groups touch at about the same time, in the order of the addresses.
@@ -52,4 +52,4 @@ struct TouchedPhase {
   std::vector<TouchedTensor> operands;
 };
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <stdexcept>
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 CoreClock::CoreClock(FluidSystem& fluid, const GpuSpec& gpu, GpuPace pace, PowerGovernor* governor)
     : fluid_(fluid),
@@ -63,4 +63,4 @@ double speed_under_power_limit(const GpuSpec& gpu, Hertz sustained, BytesPerSeco
   return std::min(speed, gpu.compute.boost_clock / sustained);
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

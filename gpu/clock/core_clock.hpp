@@ -8,7 +8,7 @@
 #include "gpu/clock/power_governor.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// How many times as long one GPU takes as others of its type.
 struct GpuPace {
@@ -68,4 +68,4 @@ class CoreClock final : public ThrottledClock {
 /// CUs is large or the limit is thermal.
 double speed_under_power_limit(const GpuSpec& gpu, Hertz sustained, BytesPerSecond others, double cus_taken);
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

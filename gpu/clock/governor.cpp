@@ -6,7 +6,7 @@
 
 #include "gpu/clock/mean_power.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 namespace {
 
 constexpr double kPico = 1e-12;
@@ -71,4 +71,4 @@ Seconds measured_time(Seconds burst, Seconds sustained, Seconds to_limit, const 
   return (fast_and_timed * burst + (repeats.timed - fast_and_timed) * sustained) / repeats.timed;
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

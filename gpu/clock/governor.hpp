@@ -4,7 +4,7 @@
 #include "engine/units.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// Part of the limit by which the mean power moves between two decisions of a governor.
 inline constexpr double kGovernorBand = 0.01;
@@ -65,4 +65,4 @@ struct Repeats {
 /// from then on. Wrong when: the clock falls by steps rather than at once; calls have gaps.
 Seconds measured_time(Seconds burst, Seconds sustained, Seconds to_limit, const Repeats& repeats);
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

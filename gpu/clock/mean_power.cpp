@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 namespace {
 
 /// 1 - exp(-x). Most steps are a small part of the time constant, where three terms are exact to 1e-13.
@@ -26,4 +26,4 @@ Seconds MeanPower::time_to(Watts edge, Watts drawn) const {
   return averaging_ * -std::log1p(-to_edge / in_the_end);
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

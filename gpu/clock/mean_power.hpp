@@ -3,7 +3,7 @@
 
 #include "engine/units.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// The mean P of what is drawn obeys dP/dt = (drawn - P) / averaging, which is solved exactly while what is
 /// drawn is constant. Wrong when: a board averages over a window with an edge.
@@ -24,4 +24,4 @@ class MeanPower {
   Watts mean_;
 };
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

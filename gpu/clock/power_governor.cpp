@@ -10,7 +10,7 @@
 
 #include "gpu/clock/governor.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 namespace {
 
 constexpr double kPico = 1e-12;
@@ -214,4 +214,4 @@ void PowerGovernor::arm() {
   simulation_.fluid().set_alarm(alarm_, simulation_.now() + wait);
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

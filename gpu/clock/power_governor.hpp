@@ -9,7 +9,7 @@
 #include "gpu/clock/power_state.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// Follows a GPU's speed as its governor changes it.
 class ThrottledClock {
@@ -120,4 +120,4 @@ class PowerGovernor final : public LoadListener, public Completion {
   Watts highest_;
 };
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -3,7 +3,7 @@
 
 #include "engine/units.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// Where a governor stands.
 struct PowerState {
@@ -19,4 +19,4 @@ struct PowerMeans {
   Watts highest;       ///< the highest mean over GovernorSpec::averaging
 };
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -4,7 +4,7 @@
 
 #include "gpu/clock/governor.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 namespace {
 
 constexpr double kTransferred = 0.1;
@@ -46,4 +46,4 @@ std::optional<SustainedLevel> sustained_level(const GpuSpec& gpu) {
   return level;
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -10,7 +10,7 @@
 #include "engine/units.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// GovernorSpec::measured_on where no part was measured.
 inline constexpr std::string_view kNoPart = "none";
@@ -44,4 +44,4 @@ struct SustainedLevel {
 /// is sold with has no relative.
 std::optional<SustainedLevel> sustained_level(const GpuSpec& gpu);
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

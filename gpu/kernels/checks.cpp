@@ -4,7 +4,7 @@
 
 #include "engine/errors.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 void check_extents(std::string_view kernel,
                    std::initializer_list<std::pair<std::string_view, std::int64_t>> extents) {
@@ -20,4 +20,4 @@ void check_fits(const KernelDescription& kernel, const GpuSpec& gpu) {
                                     kernel.compulsory.value / 1e9, gpu.name, gpu.hbm.size.value / 1e9));
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -8,7 +8,7 @@
 
 #include "gpu/kernel.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// \throws InfeasibleError naming kernel and extent when one is < 1.
 void check_extents(std::string_view kernel,
@@ -17,4 +17,4 @@ void check_extents(std::string_view kernel,
 /// \throws InfeasibleError when the kernel's tensors are larger than the GPU's memory.
 void check_fits(const KernelDescription& kernel, const GpuSpec& gpu);
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -8,7 +8,7 @@
 
 #include "gpu/kernels/gemm/gemm_plan.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 namespace {
 
 /// Keys with a value for each family, or memory technology, that was measured.
@@ -107,4 +107,4 @@ void set_coefficients(GpuSpec& gpu, const KernelCoefficients& coefficients) {
   if (gpu.compute.fp32_matrix.peak.value > 0.0) derive(gpu.compute.fp32_matrix, matrix.share, gpu);
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

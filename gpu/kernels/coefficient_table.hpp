@@ -10,7 +10,7 @@
 #include "gpu/kernels/coefficients.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 inline constexpr std::array<std::string_view, 5> kKernelClasses = {"vector_gemm", "matrix_gemm", "vector",
                                                                    "attention", "convolution"};
@@ -52,4 +52,4 @@ double scale_of(std::string_view kernel_class, const KernelCoefficients& coeffic
 /// Gives \p gpu these coefficients, and the rates that its preset leaves to them (GpuSpec::from_shares).
 void set_coefficients(GpuSpec& gpu, const KernelCoefficients& coefficients);
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -8,7 +8,7 @@
 #include <limits>
 #include <string_view>
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// One coefficient of a set: its key in files, where it is kept, and the range in which it means something.
 template <class Set>
@@ -213,4 +213,4 @@ struct KernelCoefficients {
   bool operator==(const KernelCoefficients&) const = default;
 };
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

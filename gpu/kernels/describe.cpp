@@ -4,7 +4,7 @@
 #include "gpu/kernels/coefficient_table.hpp"
 #include "gpu/kernels/operator_table.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 namespace {
 
 /// Every time of the kernel but its launch, by a factor measured on this GPU.
@@ -75,4 +75,4 @@ KernelTime time_of(const Operator& op, const GpuSpec& gpu, const KernelSlice& sl
   return time_alone(kernel, gpu, slice);
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -7,7 +7,7 @@
 #include "gpu/kernel_time.hpp"
 #include "gpu/kernels/operator.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// The kernel that runs \p op on \p gpu, at boost clock where the power of \p gpu is known: time_of() and
 /// the governor of a run apply the power limit. \throws InfeasibleError when the GPU lacks the data
@@ -30,4 +30,4 @@ void slow_down(KernelDescription& kernel, double slower);
 /// \throws InfeasibleError
 KernelTime time_of(const Operator& op, const GpuSpec& gpu, const KernelSlice& slice = {});
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

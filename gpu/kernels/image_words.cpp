@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 namespace {
 
 /// Sums and products of a few sides stay far from what 64 bits hold.
@@ -26,4 +26,4 @@ Extent2 pads_of(const ShapeWords& words, ShapeKey first, ShapeKey second) {
 
 std::string by(const Extent2& extent) { return fmt::format("{} x {}", extent.h, extent.w); }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

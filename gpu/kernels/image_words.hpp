@@ -6,7 +6,7 @@
 #include "gpu/kernels/shape_words.hpp"
 #include "gpu/kernels/windows.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// Two keys of which the second means the first where it is not given, and the first \p otherwise. At most 2^20
 /// each. \throws ShapeError
@@ -17,4 +17,4 @@ Extent2 pads_of(const ShapeWords& words, ShapeKey first, ShapeKey second);
 /// "56 x 28"
 std::string by(const Extent2& extent);
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

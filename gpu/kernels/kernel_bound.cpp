@@ -4,7 +4,7 @@
 
 #include "gpu/kernels/describe.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 namespace {
 
 constexpr double kFactor = 1.5;
@@ -71,4 +71,4 @@ KernelBound BoundFinder::bound_of(const Operator& op, const KernelTime& time, co
   return found;
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -8,7 +8,7 @@
 #include "gpu/kernels/operator.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 enum class KernelBound {
   compute,  ///< peaks of the matrix and vector units, at the same clock
@@ -46,4 +46,4 @@ class BoundFinder {
   std::array<GpuSpec, enum_values<KernelBound>().size()> faster_;  ///< by bound
 };
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

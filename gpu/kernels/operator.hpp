@@ -8,7 +8,7 @@
 
 #include "base/enum_names.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 struct OperatorClass;
 
@@ -76,4 +76,4 @@ class Operator {
   std::shared_ptr<const AnyShape> held_;
 };
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

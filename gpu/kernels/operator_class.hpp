@@ -18,7 +18,7 @@
 #include "gpu/kernels/shape_words.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// Which numbers of a GPU, beside those of its memory and caches, the plan, the time or the share of the peak
 /// of a kernel depend on.
@@ -100,4 +100,4 @@ struct OnShape<Result (*)(std::string, const Shape&, Rest...)> {
 template <auto function>
 inline constexpr auto on_shape = &OnShape<decltype(function)>::template call<function>;
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -9,7 +9,7 @@
 #include "base/nearest_name.hpp"
 #include "gpu/clock/governor.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 extern const OperatorClass kGemmClass;
 extern const OperatorClass kAttentionClass;
@@ -88,4 +88,4 @@ std::string_view group_of(const Operator& op) {
   return of.group == nullptr ? of.name : of.group(op);
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

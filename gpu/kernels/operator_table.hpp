@@ -8,7 +8,7 @@
 
 #include "gpu/kernels/operator_class.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 using OperatorClasses = std::span<const OperatorClass* const>;
 
@@ -37,4 +37,4 @@ Operator part_of(const Operator& op, std::int64_t parts);
 /// Under which a step's times are summed up: "gemm", "norm".
 std::string_view group_of(const Operator& op);
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -6,7 +6,7 @@
 
 #include "base/nearest_name.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 namespace {
 
 constexpr std::int64_t kLargestExtent = std::int64_t{1} << 40U;
@@ -75,4 +75,4 @@ void refuse_absurd(ShapeKey key, double bytes, double flops) {
   if (flops >= kTooMuch) refuse(key, fmt::format("the operator would compute {:.2g} flops", flops));
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

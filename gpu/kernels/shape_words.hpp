@@ -16,7 +16,7 @@
 #include "base/enum_names.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 enum class ShapeKey : std::uint8_t {
   op,
@@ -141,4 +141,4 @@ E chosen_or(const ShapeWords& words, ShapeKey key, E otherwise) {
 /// Refuses what 64-bit counts cannot hold: 2^63 bytes or flops.
 void refuse_absurd(ShapeKey key, double bytes, double flops);
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

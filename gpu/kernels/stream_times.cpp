@@ -8,7 +8,7 @@
 #include "gpu/kernels/describe.hpp"
 #include "gpu/kernels/operator_table.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 namespace {
 
 /// \p gpu at its boost clock, whatever it draws.
@@ -63,4 +63,4 @@ StreamTimes stream_times(std::span<const Operator> operators, const GpuSpec& gpu
   return times;
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

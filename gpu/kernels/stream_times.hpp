@@ -8,7 +8,7 @@
 #include "gpu/kernels/operator.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 struct StreamTimes {
   Seconds burst;      ///< of all kernels once, at the boost clock
@@ -23,4 +23,4 @@ struct StreamTimes {
 StreamTimes stream_times(std::span<const Operator> operators, const GpuSpec& gpu,
                          const KernelSlice& slice = {});
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -5,7 +5,7 @@
 
 #include "base/enum_names.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// Whether a pixel's channels lie together.
 enum class ImageLayout : std::uint8_t { nchw, nhwc };
@@ -36,4 +36,4 @@ constexpr std::int64_t windows_along(const WindowAxis& axis) {
   return room < 0 ? 0 : room / axis.stride + 1;
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 ValidSequences::ValidSequences(std::vector<TokenSequence> sequences) : sequences_(std::move(sequences)) {
   std::ranges::sort(sequences_);
@@ -57,4 +57,4 @@ std::vector<RankedSequence> beam_search(std::span<const BoostedTrees* const> ste
   return beams;
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -8,7 +8,7 @@
 
 #include "gpu/selection/boosted_trees.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 using TokenSequence = std::vector<int>;
 
@@ -42,4 +42,4 @@ std::vector<RankedSequence> beam_search(std::span<const BoostedTrees* const> ste
 /// \p features with the tokens \p before behind them.
 std::vector<float> with_tokens(std::span<const float> features, std::span<const int> before);
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

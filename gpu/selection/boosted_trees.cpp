@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 double value_of(const DecisionTree& tree, std::span<const float> features, int token) {
   const TreeNode* node = tree.data();
@@ -37,4 +37,4 @@ std::vector<double> BoostedTrees::log_probabilities(std::span<const float> featu
   return scores;
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

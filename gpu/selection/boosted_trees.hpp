@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// Tokens of a trained choice are numbered from 0 to kMostTokens - 1.
 inline constexpr int kMostTokens = 64;
@@ -44,4 +44,4 @@ class BoostedTrees {
   std::vector<DecisionTree> trees_;
 };
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

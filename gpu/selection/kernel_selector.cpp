@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 std::vector<RankedSequence> KernelSelector::rank(std::span<const float> of, const std::string& kind,
                                                  std::size_t width) const {
@@ -30,4 +30,4 @@ void train_steps(KernelSelector& selector, std::span<const TakenSequence> taken,
   }
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -11,7 +11,7 @@
 #include "gpu/selection/boosted_trees.hpp"
 #include "gpu/selection/listwise_training.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// One place in a sequence of tokens.
 struct SelectorStep {
@@ -41,4 +41,4 @@ struct TakenSequence {
 void train_steps(KernelSelector& selector, std::span<const TakenSequence> taken,
                  const TrainingOptions& options);
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

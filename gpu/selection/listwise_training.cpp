@@ -7,7 +7,7 @@
 #include "engine/random.hpp"
 #include "gpu/selection/tree_growth.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 namespace {
 
 /// Least curvature of a token: those that are certain still take small steps.
@@ -112,4 +112,4 @@ BoostedTrees train_choice(std::span<const KnownChoice> choices, const TrainingOp
   return Training(choices, options).train();
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -7,7 +7,7 @@
 
 #include "gpu/selection/boosted_trees.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// What a choice that is wrong without a known time loses.
 inline constexpr double kWrong = 1e9;
@@ -37,4 +37,4 @@ struct TrainingOptions {
 /// for choices that differ in their number of features, or a token out of range
 BoostedTrees train_choice(std::span<const KnownChoice> choices, const TrainingOptions& options);
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

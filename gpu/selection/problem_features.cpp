@@ -12,7 +12,7 @@
 #include "gpu/kernels/convolution/solver.hpp"
 #include "gpu/kernels/describe.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 namespace {
 
 class FeatureList {
@@ -140,4 +140,4 @@ std::string kind_of(const ConvolutionShape& shape) {
 
 std::string kind_of(const GemmShape& shape) { return std::string(name_of(shape.dtype)); }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -8,7 +8,7 @@
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// Sizes (as base-2 logarithms), how well tiles and Winograd's patches fit, work groups for each CU, bytes,
 /// flops, and the time of each of our solvers over the least of theirs. The same length for all shapes. \throws
@@ -25,4 +25,4 @@ std::string kind_of(const ConvolutionShape& shape);
 /// Products of one kind have kernels of the same tiles: the type.
 std::string kind_of(const GemmShape& shape);
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <utility>
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 namespace {
 
 /// Bins of the token's histogram, one a token.
@@ -232,4 +232,4 @@ DecisionTree grow_tree(const BinnedFeatures& features, std::span<const ScoredTok
   return Growth(features, rows, asked, limits).grow();
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -7,7 +7,7 @@
 
 #include "gpu/selection/boosted_trees.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// Features of problems in at most kBins bins each, so that a split is looked for among few thresholds.
 class BinnedFeatures {
@@ -51,4 +51,4 @@ struct GrowthLimits {
 DecisionTree grow_tree(const BinnedFeatures& features, std::span<const ScoredToken> rows,
                        std::span<const int> asked, const GrowthLimits& limits);
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -11,7 +11,7 @@
 
 #include "files/io_error.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 /// What a user names in an experiment, and the copies made for it.
@@ -182,4 +182,4 @@ ActivityDiff diff_activities(const StrategyIn& a, const StrategyIn& b, double to
   return std::move(matcher).finish(names.names);
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -8,7 +8,7 @@
 
 #include "results/diff/summary_diff.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 /// All activities of one kind and name on one rank. Times in ps.
 struct ActivityChange {
@@ -41,4 +41,4 @@ struct ActivityDiff {
 /// \param tolerance relative, of dates and durations. \throws IoError when a file is damaged.
 ActivityDiff diff_activities(const StrategyIn& a, const StrategyIn& b, double tolerance, bool all_kinds);
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -5,7 +5,7 @@
 #include "results/diff/diff_output.hpp"
 #include "results/schema.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 constexpr double kMicrosecond = 1e6;  // ps
@@ -98,4 +98,4 @@ std::string diff_json(const RunDiff& diff, std::size_t lines) {
   return json.dump(2) + "\n";
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -8,7 +8,7 @@
 #include "results/diff/recorded_diff.hpp"
 #include "results/diff/run_diff.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 /// Facts, configuration, then a table of numbers for each strategy, then the activities of all of them, the
 /// largest change first. \param lines most rows of each table, the others are counted; 0: all. Absent values
@@ -34,4 +34,4 @@ struct RankedActivity {
 /// The activities of all strategies, the largest change first, at most \p lines; 0: all.
 std::vector<RankedActivity> ranked_activities(const RunDiff& diff, std::size_t lines);
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -13,7 +13,7 @@
 #include "results/text_table.hpp"
 #include "results/time_unit.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 constexpr double kGigabyte = 1e9;
@@ -179,4 +179,4 @@ std::string diff_text(const RunDiff& diff, std::size_t lines) {
   return text + activities_text(diff, lines);
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

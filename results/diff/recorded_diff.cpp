@@ -12,7 +12,7 @@
 #include "files/io_error.hpp"
 #include "results/recorded_tables.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 /// Simulated work of a stream of a GPU.
@@ -179,4 +179,4 @@ RecordedDiff diff_recorded(const StrategyIn& strategy, double tolerance) {
   return std::move(comparison).finish();
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -7,7 +7,7 @@
 
 #include "results/diff/summary_diff.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 /// A kernel, copy or collective, simulated and as recorded. Dates in ps.
 struct RecordedMatch {
@@ -53,4 +53,4 @@ struct RecordedDiff {
 /// relative, of dates and durations. \throws IoError for a strategy that repeats no trace, or a damaged file
 RecordedDiff diff_recorded(const StrategyIn& strategy, double tolerance);
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -13,7 +13,7 @@
 #include "results/text_table.hpp"
 #include "results/time_unit.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 constexpr double kMost = 1.0, k95 = 0.95, kMedian = 0.5;  // shares of starts
@@ -160,4 +160,4 @@ std::string recorded_diff_json(const std::string& file, const std::vector<Record
   return json.dump(2) + "\n";
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

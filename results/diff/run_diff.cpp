@@ -6,7 +6,7 @@
 #include <map>
 #include <string_view>
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 /// What made a file, not what is in it.
@@ -88,4 +88,4 @@ RunDiff diff_runs(const ResultReader& a, const ResultReader& b, const DiffOption
   return diff;
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

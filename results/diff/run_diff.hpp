@@ -10,7 +10,7 @@
 #include "results/diff/summary_diff.hpp"
 #include "results/result_reader.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 /// A text that differs, absent where a file does not have it.
 struct TextChange {
@@ -57,4 +57,4 @@ struct RunDiff {
 /// Everything but the configuration. \throws IoError when a file is damaged.
 RunDiff diff_runs(const ResultReader& a, const ResultReader& b, const DiffOptions& options);
 
-}  // namespace c3::results
+}}  // namespace c3::results

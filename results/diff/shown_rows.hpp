@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 /// The first \p lines of \p rows; 0: all.
 template <class Row>
@@ -22,4 +22,4 @@ inline std::string left_out_text(std::size_t all, std::size_t shown, const char*
   return all > shown ? fmt::format("{} more {}: -n {}\n", all - shown, what, all) : "";
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -11,7 +11,7 @@
 #include "files/io_error.hpp"
 #include "results/picoseconds.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 struct Number {
@@ -147,4 +147,4 @@ SummaryDiff diff_summaries(const StrategyIn& a, const StrategyIn& b, double tole
   return diff;
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -9,7 +9,7 @@
 #include "engine/units.hpp"
 #include "results/result_reader.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 /// A strategy in a file.
 struct StrategyIn {
@@ -45,4 +45,4 @@ SummaryDiff diff_summaries(const StrategyIn& a, const StrategyIn& b, double tole
 /// Whether \p a and \p b differ by no more than \p tolerance times the larger.
 bool within(double tolerance, double a, double b);
 
-}  // namespace c3::results
+}}  // namespace c3::results

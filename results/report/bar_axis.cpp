@@ -8,7 +8,7 @@
 #include "results/report/html.hpp"
 #include "results/report/plot.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 void BarAxis::hold(std::optional<double> value) {
   if (!value) return;
@@ -67,4 +67,4 @@ const char* const kBarStyle =
 .legend i.whisker { height: 0; border-top: 2px solid var(--text); vertical-align: 4px; }
 )";
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 inline constexpr double kBarHeight = 26;  ///< pixels
 
@@ -33,4 +33,4 @@ std::string whisker(const BarAxis& axis, double low, double high);
 /// For the whiskers and numbers of a page that has kReportStyle.
 extern const char* const kBarStyle;
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -16,7 +16,7 @@
 #include "results/report/sections.hpp"
 #include "results/report/value_scale.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 constexpr std::size_t kColumns = 300, kFineColumns = 6000;
@@ -275,4 +275,4 @@ std::string channels_section(const ReportScope& scope) {
          articles + "</section>\n";
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

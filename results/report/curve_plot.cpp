@@ -5,7 +5,7 @@
 
 #include "results/report/html.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 constexpr double kMostSteps = 6;
@@ -102,4 +102,4 @@ CurveAxis level_axis(std::string name, const std::vector<double>& values,
   return axis;
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 struct CurvePoint {
   double x = 0.0, y = 0.0;   ///< y NaN: there is no value, and the line is broken there
@@ -70,4 +70,4 @@ CurveAxis level_axis(std::string name, const std::vector<double>& values,
 inline constexpr double kCurveWidth = 460, kCurveHeight = 300;
 inline constexpr double kCurveLeft = 40, kCurveRight = 14, kCurveTop = 12, kCurveBottom = 42;
 
-}  // namespace c3::results
+}}  // namespace c3::results

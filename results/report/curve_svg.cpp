@@ -7,7 +7,7 @@
 
 #include "results/report/html.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 constexpr double kRight = kCurveWidth - kCurveRight, kFoot = kCurveHeight - kCurveBottom;
@@ -153,4 +153,4 @@ svg.curves circle { fill: var(--fill); stroke: var(--back); stroke-width: 1; }
 .legend i.line { height: 3px; vertical-align: 4px; width: 18px; }
 )";
 
-}  // namespace c3::results
+}}  // namespace c3::results

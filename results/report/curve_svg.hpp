@@ -6,7 +6,7 @@
 
 #include "results/report/curve_plot.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 /// <figure> with title, axes, a line for each curve (CSS classes curve-0, curve-1 ..), published points as
 /// diamonds, and a legend below if the plot has one.
@@ -20,4 +20,4 @@ extern const char* const kCurveStyle;
 /// Curves whose colours differ, or that are dashed.
 inline constexpr std::size_t kCurveStyles = 8;
 
-}  // namespace c3::results
+}}  // namespace c3::results

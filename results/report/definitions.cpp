@@ -5,7 +5,7 @@
 #include "results/report/html.hpp"
 #include "results/report/sections.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 struct Definition {
@@ -87,4 +87,4 @@ std::string definitions_section() {
          "</dl></details>\n</section>\n";
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -6,7 +6,7 @@
 #include "results/report/sections.hpp"
 #include "results/study_cells.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 /// One rank is simulated for all that do the same; how many there are may differ from strategy to strategy.
@@ -84,4 +84,4 @@ std::string provenance_section(const ReportScope& scope) {
          "</details>\n</section>\n";
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

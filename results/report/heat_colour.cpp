@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 constexpr std::array kViridis{Colour{68, 1, 84},    Colour{71, 44, 122},  Colour{59, 81, 139},
@@ -36,4 +36,4 @@ std::string heat_gradient() {
   return "linear-gradient(90deg" + stops + ")";
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 struct Colour {
   int red, green, blue;
@@ -15,4 +15,4 @@ std::string hex(Colour colour);
 /// A bar from dark to bright, as CSS: "linear-gradient(..)".
 std::string heat_gradient();
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -7,7 +7,7 @@
 
 #include "files/written_files.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 std::string escaped(std::string_view text) {
   std::string result;
@@ -112,4 +112,4 @@ std::string number_text(double value) {
   return decimals == 0 ? fmt::format("{:.0f}", value) : trimmed(fmt::format("{:.{}f}", value, decimals));
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

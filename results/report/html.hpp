@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 /// With the five characters that mean something in markup replaced.
 std::string escaped(std::string_view text);
@@ -25,4 +25,4 @@ std::string short_number(double value);
 /// At least four digits, no zeros at the end, no exponent unless it is very small or large: "12340", "0.01235".
 std::string number_text(double value);
 
-}  // namespace c3::results
+}}  // namespace c3::results

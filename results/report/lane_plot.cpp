@@ -9,7 +9,7 @@
 #include "results/report/html.hpp"
 #include "results/report/value_scale.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 constexpr double kThinnest = 0.5;  ///< units: a slice that short is still seen
@@ -105,4 +105,4 @@ std::string slice_shapes(const DrawnSlice& drawn, const TimeAxis& axis, double y
   return shapes + rectangle(colour, from, y, std::max(end - from, kThinnest), height, title);
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

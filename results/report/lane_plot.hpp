@@ -10,7 +10,7 @@
 #include "results/report/plot.hpp"
 #include "results/report/timeline.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 /// What a slice is, by colour.
 enum class SliceColour : std::uint8_t { compute, comm, wait };
@@ -37,4 +37,4 @@ std::string slice_edges(const std::vector<DrawnSlice>& drawn, const TimeAxis& ax
 /// high as its share of their time.
 std::string slice_shapes(const DrawnSlice& drawn, const TimeAxis& axis, double y, double height);
 
-}  // namespace c3::results
+}}  // namespace c3::results

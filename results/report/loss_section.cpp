@@ -6,7 +6,7 @@
 #include "results/report/sections.hpp"
 #include "results/study_cells.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 constexpr double kBarHeight = 20;  // pixels
@@ -116,4 +116,4 @@ std::string loss_section(const ReportScope& scope) {
       header(scope, cells.header), rows, escaped_lines(cells.notes));
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -4,7 +4,7 @@
 #include "results/report/html.hpp"
 #include "results/report/sections.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 constexpr double kBarHeight = 20;  // pixels; a half for each side
@@ -115,4 +115,4 @@ std::string overview_section(const ReportScope& scope) {
       sentences, scope.axis.end, header(scope), rows);
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

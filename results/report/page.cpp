@@ -12,7 +12,7 @@
 #include "results/report/sections.hpp"
 #include "results/report/style.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 std::vector<std::string> all_strategies(std::span<const ReportRun> runs) {
@@ -75,4 +75,4 @@ std::string report_page(std::span<const ReportRun> runs, const std::string& titl
          channels_section(scope) + definitions_section() + provenance_section(scope) + kPageEnd;
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

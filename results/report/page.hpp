@@ -6,9 +6,9 @@
 
 #include "results/report/report_run.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 /// \p title empty: the names of the experiments.
 std::string report_page(std::span<const ReportRun> runs, const std::string& title);
 
-}  // namespace c3::results
+}}  // namespace c3::results

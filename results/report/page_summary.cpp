@@ -7,7 +7,7 @@
 #include "results/recommendation.hpp"
 #include "results/report/sections.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 std::string time_text(const TimeAxis& axis, Seconds time) {
@@ -69,4 +69,4 @@ std::vector<std::string> summary(const ReportScope& scope) {
   return sentences;
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

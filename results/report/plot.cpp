@@ -7,7 +7,7 @@
 #include "results/picoseconds.hpp"
 #include "results/report/html.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 std::string title_tag(std::string_view title) {
@@ -98,4 +98,4 @@ std::string tick_labels(const TimeAxis& axis) {
   return labels;
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -9,7 +9,7 @@
 
 #include "results/time_unit.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 /// A plot is about as many pixels wide on a large screen: what is narrower than a unit cannot be seen there.
 inline constexpr int kPlotWidth = 1200;
@@ -43,4 +43,4 @@ std::string grid(const TimeAxis& axis, double height);
 /// The numbers below the last plot of a stack.
 std::string tick_labels(const TimeAxis& axis);
 
-}  // namespace c3::results
+}}  // namespace c3::results

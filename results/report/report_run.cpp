@@ -11,7 +11,7 @@
 #include "results/report/value_scale.hpp"
 #include "results/study_reader.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 /// "7 × 48.4 GB/s" of several alike.
@@ -79,4 +79,4 @@ ReportRun read_report_run(const ResultReader& file, const std::vector<std::strin
   return run;
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -10,7 +10,7 @@
 #include "results/report/timeline.hpp"
 #include "workloads/analysis/study.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 /// What the GPU has, from the capacities of its resources.
 struct GpuFact {
@@ -39,4 +39,4 @@ struct ReportRun {
 /// \p strategies empty: all. Those that the file lacks are left out. \throws IoError
 ReportRun read_report_run(const ResultReader& file, const std::vector<std::string>& strategies);
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -9,7 +9,7 @@
 #include "results/report/plot.hpp"
 #include "results/report/report_run.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 /// A part of the loss split, in the order in which all tables have them.
 struct LossPart {
@@ -54,4 +54,4 @@ std::vector<std::string> summary(const ReportScope& scope);
 /// What the numbers of one strategy say, in a few sentences made of these numbers alone.
 std::string reading(const ReportRun& run, std::size_t strategy, const TimeAxis& axis);
 
-}  // namespace c3::results
+}}  // namespace c3::results

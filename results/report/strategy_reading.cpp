@@ -6,7 +6,7 @@
 #include "results/picoseconds.hpp"
 #include "results/report/sections.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 constexpr double kWorthNaming = 0.05;  ///< of what is lost and gained together
@@ -85,4 +85,4 @@ std::string reading(const ReportRun& run, std::size_t strategy, const TimeAxis& 
          waiting_sentences(run.timelines[strategy], axis);
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -6,7 +6,7 @@
 #include "results/study_cells.hpp"
 #include "results/throughput_cells.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 std::vector<std::string> escaped_cells(const std::vector<std::string>& cells) {
@@ -54,4 +54,4 @@ std::string step_section(const ReportScope& scope) {
   return "<section id=\"step\">\n<h2>Training step</h2>\n" + tables + "</section>\n";
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -1,6 +1,6 @@
 #include "results/report/style.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 const char* const kReportStyle = R"(:root {
   color-scheme: light dark;
@@ -146,4 +146,4 @@ pre { font-size: 12px; overflow-x: auto; border: 1px solid var(--line); padding:
 @media print { details > * { display: revert; } }
 )";
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 /// When the last operation ends, and when the last part of one: a collective may end on all GPUs with the last
@@ -43,4 +43,4 @@ BusySplit StrategyTimeline::split() const {
   return split;
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -11,7 +11,7 @@
 #include "results/report/use_curve.hpp"
 #include "results/result_reader.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 /// A phase of a call (KernelPhase), or its main kernel beside them. Dates in ps.
 struct SlicePhase {
@@ -71,4 +71,4 @@ struct StrategyTimeline {
 
 StrategyTimeline read_timeline(const ResultReader& file, const std::string& strategy);
 
-}  // namespace c3::results
+}}  // namespace c3::results

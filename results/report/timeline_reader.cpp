@@ -13,7 +13,7 @@
 #include "results/resource_steps.hpp"
 #include "results/step_tables.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 using Id = std::int64_t;
@@ -346,4 +346,4 @@ StrategyTimeline read_timeline(const ResultReader& file, const std::string& stra
   return timeline;
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

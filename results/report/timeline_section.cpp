@@ -7,7 +7,7 @@
 #include "results/report/lane_plot.hpp"
 #include "results/report/sections.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 constexpr double kStreamHeight = 20, kUseHeight = 26, kThinHeight = 6;  // pixels
@@ -231,4 +231,4 @@ std::string timeline_section(const ReportScope& scope) {
       repeats ? "Below each stream is what the trace recorded on it. " : "", note, blocks);
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

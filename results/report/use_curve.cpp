@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 std::size_t UseCurve::add_member(double capacity) {
   members_.push_back({.used = 0, .capacity = capacity});
@@ -76,4 +76,4 @@ double UseCurve::mean(std::int64_t end) const { return end > 0 ? shares(end, 1).
 
 double UseCurve::peak() const { return std::max(peak_, now_.share); }
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 class UseCurve {
  public:
@@ -54,4 +54,4 @@ class UseCurve {
   std::int64_t resolution_ = 0;  // ps
 };
 
-}  // namespace c3::results
+}}  // namespace c3::results

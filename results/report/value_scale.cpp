@@ -10,7 +10,7 @@
 #include "results/report/html.hpp"
 #include "results/time_unit.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 double largest_of(std::span<const double> values) {
@@ -103,4 +103,4 @@ bool is_spaced_by_factors(std::span<const double> values) {
                                                                         values, [](double v) { return v; });
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 /// One unit for all numbers that are shown together.
 struct ValueScale {
@@ -35,4 +35,4 @@ std::vector<std::string> level_labels(std::string_view units, std::span<const do
 /// Whether \p values, which rise, are spaced by factors rather than by steps.
 bool is_spaced_by_factors(std::span<const double> values);
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 /// Where \p level is among the kept ones, if it is.
@@ -30,4 +30,4 @@ HeatMap heat_map(const SweepGrid& grid, const SweepPanel& panel, std::pair<std::
   return map;
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -8,7 +8,7 @@
 
 #include "results/sweep/sweep_choice.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 struct HeatCell {
   const SweepCase* at = nullptr;  ///< none: the sweep has no such point
@@ -24,4 +24,4 @@ struct HeatMap {
 HeatMap heat_map(const SweepGrid& grid, const SweepPanel& panel, std::pair<std::size_t, std::size_t> axes,
                  const std::string& metric, std::size_t most);
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <utility>
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 std::vector<std::size_t> pareto_front(std::span<const Costs> points) {
   std::vector<std::size_t> order(points.size());
@@ -22,4 +22,4 @@ std::vector<std::size_t> pareto_front(std::span<const Costs> points) {
   return front;
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 /// Two costs of a point; less is better of both.
 struct Costs {
@@ -16,4 +16,4 @@ struct Costs {
 /// equal points all are there. In O(n log n).
 std::vector<std::size_t> pareto_front(std::span<const Costs> points);
 
-}  // namespace c3::results
+}}  // namespace c3::results

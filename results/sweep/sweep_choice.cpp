@@ -7,7 +7,7 @@
 
 #include "results/summary_numbers.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 constexpr std::size_t kMostSeries = 8;
@@ -154,4 +154,4 @@ std::string where_text(const SweepGrid& grid, const Axes& axes, const std::vecto
   return text;
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

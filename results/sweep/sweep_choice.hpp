@@ -8,7 +8,7 @@
 
 #include "results/sweep/sweep_grid.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 /// Names are those of the grid; empty: chosen here.
 struct SweepWishes {
@@ -59,4 +59,4 @@ std::vector<std::size_t> thinned(std::size_t count, std::size_t most);
 std::string where_text(const SweepGrid& grid, const std::vector<std::size_t>& axes,
                        const std::vector<std::size_t>& levels);
 
-}  // namespace c3::results
+}}  // namespace c3::results

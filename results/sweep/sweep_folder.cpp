@@ -17,7 +17,7 @@
 #include "results/build_info.hpp"
 #include "results/schema.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 namespace fs = std::filesystem;
@@ -283,4 +283,4 @@ void SweepFolder::write(const std::string& id, const PointResult& result) const 
   if (!failed) fs::remove(file_of(id, true), ignored);
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -13,7 +13,7 @@
 #include "results/hdf5_column.hpp"
 #include "results/summary_numbers.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 /// What is swept, point by point.
 struct SweepManifest {
@@ -97,4 +97,4 @@ class SweepFolder {
   std::filesystem::path path_;
 };
 
-}  // namespace c3::results
+}}  // namespace c3::results

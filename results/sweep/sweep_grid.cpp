@@ -4,7 +4,7 @@
 #include <cmath>
 #include <span>
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 constexpr std::string_view kOk = "ok";
@@ -142,4 +142,4 @@ std::string SweepGrid::status(const SweepCase& at) const {
   return found == at.rows.end() ? "no value" : status[*found];
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -11,7 +11,7 @@
 
 #include "results/sweep/swept_keys.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 inline constexpr std::string_view kStrategyAxis = "strategy";
 
@@ -73,4 +73,4 @@ std::vector<std::string> strategies_of(const SweepTable& table);
 /// The numbers without the strategy's name, each once; then `STRATEGY.NUMBER`; then swept numbers.
 std::vector<std::string> metrics_of(const SweepTable& table);
 
-}  // namespace c3::results
+}}  // namespace c3::results

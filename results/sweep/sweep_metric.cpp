@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 constexpr std::array kMetrics{SweepMetric{"time", Better::less},
@@ -42,4 +42,4 @@ const SweepMetric& sweep_metric(std::string_view metric) {
   return found == kMetrics.end() ? kOther : *found;
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 enum class Better { less, more, neither };
 
@@ -16,4 +16,4 @@ struct SweepMetric {
 /// Of `NUMBER` or `STRATEGY.NUMBER`; one that is not known is neither.
 const SweepMetric& sweep_metric(std::string_view metric);
 
-}  // namespace c3::results
+}}  // namespace c3::results

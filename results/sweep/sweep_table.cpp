@@ -17,7 +17,7 @@
 #include "results/result_reader.hpp"
 #include "results/schema.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 constexpr const char* kPointsGroup = "points";
@@ -220,4 +220,4 @@ std::string sweep_csv(const SweepTable& table) {
   return csv;
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -11,7 +11,7 @@
 #include "files/temporary_file.hpp"
 #include "results/sweep/sweep_folder.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 /// Columns of equal length: `id`, the swept keys, `status` (ok, out_of_memory, failed or missing), `error`,
 /// `STRATEGY.NUMBER` of every number that any point has (NaN where a point has it not), `command`.
@@ -43,4 +43,4 @@ inline constexpr TableHeader kSweepCsvHeader{.begins = "id,", .ends = ",command"
 /// With a header; what is absent is empty.
 std::string sweep_csv(const SweepTable& table);
 
-}  // namespace c3::results
+}}  // namespace c3::results

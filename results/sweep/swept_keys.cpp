@@ -7,7 +7,7 @@
 #include <map>
 #include <optional>
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 constexpr std::string_view kSeed = "seed";
@@ -183,4 +183,4 @@ std::vector<SweptKey> swept_keys(const SweepTable& table, const LevelLabels& lab
   return axes;
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

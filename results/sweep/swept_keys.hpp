@@ -10,7 +10,7 @@
 
 #include "results/sweep/sweep_table.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 /// A swept key.
 struct SweptKey {
@@ -46,4 +46,4 @@ SweepTable only_rows(const SweepTable& table, const std::vector<SweptKey>& axes,
 /// KEY and VALUE of every --set of a command for a POSIX shell, as the table's column `command` has it.
 std::vector<std::pair<std::string, std::string>> sets_of(const std::string& command);
 
-}  // namespace c3::results
+}}  // namespace c3::results

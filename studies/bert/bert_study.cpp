@@ -5,7 +5,7 @@
 
 #include "studies/bert/parts.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr std::string_view kName = "bert";
@@ -38,4 +38,4 @@ Study bert_study() {
           .has_rows = true};
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -9,7 +9,7 @@
 #include "studies/bert/parts.hpp"
 #include "workloads/training/training_step.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr double kPercent = 100.0;
@@ -154,4 +154,4 @@ std::string BreakdownPart::rows_csv() const {
   return text;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

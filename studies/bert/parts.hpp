@@ -14,7 +14,7 @@
 #include "studies/simulations.hpp"
 #include "studies/study.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// A step of one GPU.
 struct BertCell {
@@ -93,4 +93,4 @@ class ThroughputPart {
   std::vector<Row> rows_;
 };
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -6,7 +6,7 @@
 
 #include "studies/bert/parts.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr double kPercent = 100.0;
@@ -88,4 +88,4 @@ StudyReport ScalePart::sections(const PublishedFigures& published) const {
   return {std::move(scale), std::move(near)};
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -1,6 +1,6 @@
 #include "studies/bert/step_profile.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 bool is_in_layer(const ProfiledOperator& kernel) {
@@ -58,4 +58,4 @@ double StepProfile::forward_product_share(BertClass of) const {
   return forward_products_.at(of) / all;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

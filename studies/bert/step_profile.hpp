@@ -11,7 +11,7 @@
 #include "workloads/analysis/operator_profile.hpp"
 #include "workloads/experiment.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// What kernels of a step do, as the paper's figures divide them.
 enum class BertClass { linear, fc, attention, scores, activation, norms, embedding, head, optimizer, other };
@@ -65,4 +65,4 @@ class StepProfile {
   Bytes optimizer_bytes_;
 };
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -5,7 +5,7 @@
 #include "studies/bert/parts.hpp"
 #include "studies/checked_row.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr std::string_view kWhat = "of a result of MLPerf";
@@ -57,4 +57,4 @@ StudySection ThroughputPart::section(const PublishedFigures& published) const {
   return section;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -2,7 +2,7 @@
 
 #include "workloads/analysis/steady_state.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 SimulationJob whole_step(const Experiment& step, WholeStepTimes& times) {
   return {.run =
@@ -21,4 +21,4 @@ SimulationJob whole_step(const Experiment& step, WholeStepTimes& times) {
               }};
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

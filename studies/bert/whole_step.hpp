@@ -4,7 +4,7 @@
 #include "studies/simulations.hpp"
 #include "workloads/experiment.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// Of the first class of ranks.
 struct WholeStepTimes {
@@ -14,4 +14,4 @@ struct WholeStepTimes {
 /// Simulates \p step under its first strategy, for \p times. Both must outlive the job.
 SimulationJob whole_step(const Experiment& step, WholeStepTimes& times);
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

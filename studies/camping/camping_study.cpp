@@ -5,7 +5,7 @@
 
 #include "studies/camping/parts.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr std::string_view kName = "camping";
@@ -40,4 +40,4 @@ Study camping_study() {
           .has_rows = true};
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

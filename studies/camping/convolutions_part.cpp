@@ -17,7 +17,7 @@
 #include "workloads/execute/run.hpp"
 #include "workloads/program/written_streams.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr double kAllPercent = 100.0;
@@ -174,4 +174,4 @@ StudyReport ConvolutionsPart::sections(const PublishedFigures& published) const 
   return {times(published), phases(published)};
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -13,7 +13,7 @@
 #include "gpu/memory.hpp"
 #include "studies/camping/parts.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr std::int64_t kBlock = 256;
@@ -124,4 +124,4 @@ StudySection laws(const PublishedFigures& published) {
   return section;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

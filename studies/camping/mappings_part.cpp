@@ -16,7 +16,7 @@
 #include "workloads/execute/run.hpp"
 #include "workloads/program/written_streams.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr double kPercent = 100.0;
@@ -227,4 +227,4 @@ void MappingsPart::record() {
   }
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

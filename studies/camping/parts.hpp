@@ -10,7 +10,7 @@
 #include "studies/study.hpp"
 #include "workloads/experiment.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// Closed forms by stride and mapping, and the joint law in the flow solver.
 StudySection laws(const PublishedFigures& published);
@@ -64,4 +64,4 @@ class MappingsPart {
   std::string rows_;
 };
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

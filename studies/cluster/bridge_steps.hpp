@@ -7,7 +7,7 @@
 
 #include "studies/training/measured_steps.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 inline constexpr StudyFile kBridgeTable = {
     "training/nemo_megatron_bridge_llama_qwen30b.csv",
@@ -18,4 +18,4 @@ inline constexpr StudyFile kBridgeTable = {
 std::vector<MeasuredStep> read_bridge_steps(const std::filesystem::path& data,
                                             std::vector<std::string>& broken);
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

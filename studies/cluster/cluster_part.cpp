@@ -16,7 +16,7 @@
 #include "workloads/analysis/shorter_steps.hpp"
 #include "workloads/execute/run.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr std::uint64_t kDraws = 10;
@@ -378,4 +378,4 @@ std::string ClusterStepsPart::rows_csv() const {
   return text;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -13,7 +13,7 @@
 #include "studies/training/first_table.hpp"
 #include "studies/training/measured_steps.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// What a step's communication is for, by the stream that it is on.
 enum class StepTraffic { tensor, pipeline, data, context, experts };
@@ -67,4 +67,4 @@ class ClusterStepsPart {
   std::vector<Row> rows_;
 };
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -9,7 +9,7 @@
 #include "studies/training/step_numbers.hpp"
 #include "workloads/models/precision/recipe.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 /// A row's name in two: "26.02 GB300" and "nvfp4"; without a recipe at its end it is one of 16 bits.
@@ -61,4 +61,4 @@ StudySection ClusterStepsPart::precisions(const PublishedFigures& published) con
   return section;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

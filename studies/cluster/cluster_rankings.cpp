@@ -15,7 +15,7 @@
 #include "studies/conccl/statistics.hpp"
 #include "studies/training/step_numbers.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 /// A chosen layout that is slower than the best by no more is as good.
@@ -115,4 +115,4 @@ StudySection ClusterStepsPart::rankings(const PublishedFigures& published) const
   return section;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

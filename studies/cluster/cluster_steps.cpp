@@ -13,7 +13,7 @@
 #include "studies/checked_row.hpp"
 #include "studies/training/step_numbers.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr std::int64_t kLargest = 100'000'000;
@@ -183,4 +183,4 @@ std::vector<MeasuredStep> read_cluster_steps(const std::filesystem::path& data,
   return steps;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

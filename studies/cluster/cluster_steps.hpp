@@ -8,7 +8,7 @@
 
 #include "studies/training/measured_steps.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// The tables that read_cluster_steps reads beside kStepTables, below the data folder.
 inline constexpr std::array kClusterTables = {
@@ -21,4 +21,4 @@ inline constexpr std::array kClusterTables = {
 std::vector<MeasuredStep> read_cluster_steps(const std::filesystem::path& data,
                                              std::vector<std::string>& broken);
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

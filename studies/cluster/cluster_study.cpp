@@ -11,7 +11,7 @@
 #include "studies/cluster/cluster_steps.hpp"
 #include "studies/cluster/lora_steps.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 StudyOutcome reproduce_cluster(const StudyInput& input, const PublishedFigures& published,
@@ -52,4 +52,4 @@ Study cluster_study() {
           .has_rows = true};
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -13,7 +13,7 @@
 
 #include "studies/checked_row.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr std::int64_t kLargest = 100'000'000;
@@ -167,4 +167,4 @@ std::vector<MeasuredStep> read_lora_steps(const std::filesystem::path& data, std
   return steps;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -7,7 +7,7 @@
 
 #include "studies/training/measured_steps.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 inline constexpr StudyFile kLoraTable = {
     "training/mlperf_lora_8gpu_gpt3_512.csv",
@@ -19,4 +19,4 @@ inline constexpr StudyFile kLoraTable = {
 /// \throws ConfigError for a table without a column, IoError
 std::vector<MeasuredStep> read_lora_steps(const std::filesystem::path& data, std::vector<std::string>& broken);
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

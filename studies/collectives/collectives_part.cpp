@@ -12,7 +12,7 @@
 #include "base/nearest_name.hpp"
 #include "studies/collectives/group_scores.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 FigureKind kind_of(const TableRun& table) {
@@ -210,4 +210,4 @@ StudyReport CollectivesPart::sections(const PublishedFigures& published) const {
   return report;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -9,7 +9,7 @@
 #include "studies/collectives/table_run.hpp"
 #include "studies/study.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 class CollectivesPart {
  public:
@@ -35,4 +35,4 @@ class CollectivesPart {
   std::vector<std::string> broken_;
 };
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -15,7 +15,7 @@
 #include "studies/collectives/links_part.hpp"
 #include "studies/collectives/systems_map.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 namespace fs = std::filesystem;
@@ -113,4 +113,4 @@ Study collectives_study() {
           .has_rows = true};
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

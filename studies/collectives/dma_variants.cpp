@@ -12,7 +12,7 @@
 #include "configs/experiment_reader.hpp"
 #include "configs/quantity_text.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr std::string_view kSystem = "mi300x-8";
@@ -109,4 +109,4 @@ StudySection dma_variants(const StudyProgress& progress) {
   return variants.section();
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -10,7 +10,7 @@
 #include "collectives/spec.hpp"
 #include "studies/study.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// Eight MI300X fed by one host thread, as in that benchmark. Timed from the first command, prelaunched from
 /// the trigger, to the last signal that the host has seen.
@@ -52,4 +52,4 @@ class DmaVariants {
 /// All of it, in this process: studies/collectives/dma_latte.csv.
 StudySection dma_variants(const StudyProgress& progress);
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -11,7 +11,7 @@
 #include "studies/collectives/scores.hpp"
 #include "studies/collectives/table_run.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr double kMicro = 1e-6;
@@ -195,4 +195,4 @@ StudyReport ExpertsPart::sections(const PublishedFigures& published) const {
   return {section(published, false), section(published, true)};
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -13,7 +13,7 @@
 #include "studies/simulations.hpp"
 #include "studies/study.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// Whether \p file is such a table: it has columns `num_token` and `dispatch_sms`.
 bool is_expert_table(const HeadedTable& file);
@@ -75,4 +75,4 @@ class ExpertsPart {
   std::vector<std::string> broken_;
 };
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -13,7 +13,7 @@
 #include "collectives/library/ring_search.hpp"
 #include "studies/collectives/scores.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr double kPercent = 100.0;
@@ -123,4 +123,4 @@ StudySection site_differences(const std::deque<TableRun>& tables, const Publishe
   return section;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -6,7 +6,7 @@
 #include "studies/collectives/table_run.hpp"
 #include "studies/study.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// Errors over rows of tables that set no parameter: of several nodes, of Blackwell, of nodes whose GPUs are
 /// joined by PCIe alone; and the share of tables whose peak bus bandwidth is predicted.
@@ -18,4 +18,4 @@ StudySection group_scores(const std::deque<TableRun>& tables, const PublishedFig
 /// are no two such tables.
 StudySection site_differences(const std::deque<TableRun>& tables, const PublishedFigures& published);
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

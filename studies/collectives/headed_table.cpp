@@ -11,7 +11,7 @@
 #include "base/csv_text.hpp"
 #include "files/input_files.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr std::string_view kSpaces = " \t\r";
@@ -204,4 +204,4 @@ ConfigError HeadedTable::header_error(std::string_view column, std::string_view 
   return {{file_, header_line_, 1}, column.empty() ? "header" : column, reason};
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -12,7 +12,7 @@
 
 #include "configs/config_error.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// Its views last as long as it does.
 class HeadedTable {
@@ -80,4 +80,4 @@ std::string in_lower_case(std::string_view text);
 /// Without the spaces around it.
 std::string_view trimmed(std::string_view text);
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

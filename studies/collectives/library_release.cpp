@@ -6,7 +6,7 @@
 
 #include "studies/collectives/headed_table.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 /// The number behind \p name in \p text, which is in lower case.
@@ -53,4 +53,4 @@ std::optional<LibraryVersion> library_release(std::string_view software, TunerRu
   return rocm ? std::optional(rccl_of(*rocm)) : std::nullopt;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -12,7 +12,7 @@
 #include "gpu/calibration/error_statistics.hpp"
 #include "studies/collectives/table_run.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr Bytes kCopied{64.0 * 1024.0 * 1024.0};  // TransferBench's default, a transfer
@@ -153,4 +153,4 @@ StudyReport LinksPart::sections(const PublishedFigures& published) const {
   return {section};
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -14,7 +14,7 @@
 #include "studies/simulations.hpp"
 #include "studies/study.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// Whether \p file is such a matrix: it has columns `src` and `gpu0`.
 bool is_link_matrix(const HeadedTable& file);
@@ -48,4 +48,4 @@ class LinksPart {
   std::vector<std::string> broken_;
 };
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -9,7 +9,7 @@
 
 #include "base/nearest_name.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 /// Of nccl-tests and PyTorch.
@@ -238,4 +238,4 @@ MeasuredTables read_measured_tables(const HeadedTable& file, const std::vector<C
   return Reader(file, filters, op).read();
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -12,7 +12,7 @@
 #include "collectives/library/version.hpp"
 #include "studies/collectives/headed_table.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 struct MeasuredCollective {
   std::uint32_t line = 0;
@@ -66,4 +66,4 @@ std::vector<std::string> offered_operations();
 /// As collective_named, for one of them.
 std::optional<CollectiveKind> operation_named(std::string_view written);
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -5,7 +5,7 @@
 
 #include "gpu/calibration/error_statistics.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr double kPercent = 100.0;
@@ -74,4 +74,4 @@ std::optional<PeakScore> peak_of(const TableRun& table) {
   return peak;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -7,7 +7,7 @@
 
 #include "studies/collectives/table_run.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// Where latency ends to rule and bandwidth begins to: scored apart.
 inline constexpr Bytes kLargeFrom{1024.0 * 1024.0};
@@ -48,4 +48,4 @@ struct PeakScore {
 /// Of rows from kLargeFrom on. Absent without any.
 std::optional<PeakScore> peak_of(const TableRun& table);
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

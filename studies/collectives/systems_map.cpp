@@ -10,7 +10,7 @@
 #include "base/nearest_name.hpp"
 #include "configs/preset_store.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr std::array<std::string_view, 16> kColumns = {
@@ -173,4 +173,4 @@ SystemsMap read_systems_map(const std::filesystem::path& file) {
   return map;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

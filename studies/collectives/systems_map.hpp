@@ -10,7 +10,7 @@
 #include "collectives/spec.hpp"
 #include "studies/collectives/measured_tables.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// A row of the map.
 struct MapEntry {
@@ -44,4 +44,4 @@ struct SystemsMap {
 /// column that is none of these; IoError
 SystemsMap read_systems_map(const std::filesystem::path& file);
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -12,7 +12,7 @@
 #include "configs/preset_store.hpp"
 #include "studies/collectives/library_release.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr double kMicro = 1e6;  // in a second
@@ -150,4 +150,4 @@ BytesPerSecond TableRun::bus_bandwidth(const PredictedCollective& row, Seconds t
   return c3::bus_bandwidth(call_of(row.measured), ranks_, time);
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -12,7 +12,7 @@
 #include "studies/collectives/systems_map.hpp"
 #include "studies/simulations.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 struct PredictedCollective {
   MeasuredCollective measured;
@@ -69,4 +69,4 @@ std::vector<int> first_ranks(int gpus, int nodes, int gpus_of_node);
 /// The system of \p entry, with the release of NCCL that \p library names. \throws ConfigError
 std::shared_ptr<const ClusterSpec> load_system(const MapEntry& entry, std::string_view library = {});
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -11,7 +11,7 @@
 #include "studies/conccl/gemm_alone.hpp"
 #include "studies/conccl/statistics.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr double kPercent = 100.0;
@@ -279,4 +279,4 @@ StudyReport CharacterisationPart::sections(const PublishedFigures& published) co
   return report;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

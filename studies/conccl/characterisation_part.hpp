@@ -16,7 +16,7 @@
 #include "studies/simulations.hpp"
 #include "studies/study.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 class CharacterisationPart {
  public:
@@ -84,4 +84,4 @@ class CharacterisationPart {
   std::deque<SizePoint> sizes_;
 };
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -8,7 +8,7 @@
 #include "studies/conccl/characterisation_part.hpp"
 #include "studies/conccl/gemm_alone.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 double published_value(const PublishedFigures& published, std::string_view id) {
@@ -106,4 +106,4 @@ std::vector<CurvePlot> CharacterisationPart::plots(const PublishedFigures& publi
   return {gemm_plot(published), mask_plot(published), copy_plot(published)};
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

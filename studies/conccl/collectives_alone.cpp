@@ -7,7 +7,7 @@
 #include "workloads/execute/run.hpp"
 #include "workloads/program/written_streams.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 Seconds time_on_cus(const Experiment& experiment, const CollectiveCall& call, Algorithm algorithm, int cus) {
   Experiment alone = experiment;
@@ -41,4 +41,4 @@ DmaOptions dma_options(const Experiment& experiment) {
   throw std::logic_error("dma_options: no strategy of '" + experiment.name + "' uses copy engines");
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

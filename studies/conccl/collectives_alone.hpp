@@ -7,7 +7,7 @@
 #include "engine/units.hpp"
 #include "workloads/experiment.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// Of \p call by \p algorithm, whose channels may use \p cus CUs (0: all) of GPUs that launch together.
 Seconds time_on_cus(const Experiment& experiment, const CollectiveCall& call, Algorithm algorithm, int cus);
@@ -26,4 +26,4 @@ CopyTimes copy_times(const ClusterSpec& cluster, const CollectiveCall& call, con
 /// How the strategies of \p experiment command copy engines. \throws std::logic_error where none does
 DmaOptions dma_options(const Experiment& experiment);
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

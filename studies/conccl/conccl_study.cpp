@@ -19,7 +19,7 @@
 #include "studies/conccl/sensitivity_part.hpp"
 #include "studies/simulations.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 namespace fs = std::filesystem;
@@ -154,4 +154,4 @@ Study conccl_study() {
           .has_draws = true};
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

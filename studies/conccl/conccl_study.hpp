@@ -3,8 +3,8 @@
 
 #include "studies/study.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 Study conccl_study();
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -10,7 +10,7 @@
 #include "gpu/kernels/describe.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr double kPercent = 100.0;
@@ -69,4 +69,4 @@ Slowdown slowdown(std::span<const GemmShape> gemms, const GpuSpec& gpu, int remo
   return over;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

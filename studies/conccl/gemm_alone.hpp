@@ -7,7 +7,7 @@
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// 70B and 405B, the five projections of a layer, 4,096 to 16,384 tokens, bf16: arithmetic bounds them.
 std::vector<GemmShape> compute_bound_gemms();
@@ -24,4 +24,4 @@ struct Slowdown {
 };
 Slowdown slowdown(std::span<const GemmShape> gemms, const GpuSpec& gpu, int removed);
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

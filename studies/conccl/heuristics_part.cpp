@@ -7,7 +7,7 @@
 
 #include "workloads/analysis/heuristics.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr double kPercent = 100.0;
@@ -130,4 +130,4 @@ StudyReport HeuristicsPart::sections(const PublishedFigures& published) const {
   return {means(published), scenarios(published)};
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

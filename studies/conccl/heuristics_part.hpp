@@ -7,7 +7,7 @@
 #include "studies/conccl/ladder_part.hpp"
 #include "studies/study.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// What the heuristics pick for a pair, and the best that there was: fractions of the best time.
 struct PairRegret {
@@ -42,4 +42,4 @@ class HeuristicsPart {
   std::vector<bool> collective_first_;  ///< by scenario: what SP's rule says at nominal values
 };
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -6,7 +6,7 @@
 
 #include "configs/experiment_reader.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr double kPercent = 100.0;
@@ -107,4 +107,4 @@ StudyReport HypothesesPart::sections(const PublishedFigures& published) const {
   return {std::move(shares), std::move(changes)};
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -11,7 +11,7 @@
 #include "studies/hypotheses.hpp"
 #include "studies/study.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 class HypothesesPart {
  public:
@@ -37,4 +37,4 @@ class HypothesesPart {
   std::vector<Row> rows_;
 };
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

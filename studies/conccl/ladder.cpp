@@ -10,7 +10,7 @@
 #include "workloads/analysis/heuristics.hpp"
 #include "workloads/analysis/lower_bound.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr double kLuck = 0.01;  // see Pruning
@@ -179,4 +179,4 @@ LadderTimes run_ladder(const Experiment& experiment, const AloneTimes& kernel, s
   return PairLadder(experiment, kernel, seed, rungs).run();
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -13,7 +13,7 @@
 
 #include "workloads/execute/run.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// Strategies from the bottom to the top. In brackets the strategy of the experiment that each is a run of.
 enum class Rung : std::uint8_t {
@@ -101,4 +101,4 @@ AloneTimes kernel_alone(const Experiment& experiment, std::uint64_t seed, const 
 LadderTimes run_ladder(const Experiment& experiment, const AloneTimes& kernel, std::uint64_t seed,
                        const RungSet& rungs = all_rungs());
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

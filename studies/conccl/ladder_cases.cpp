@@ -10,7 +10,7 @@
 
 #include "engine/errors.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 /// Numbers that a process leaves of a ladder: isolated times, then time and CUs of each rung.
@@ -101,4 +101,4 @@ PairSpeedup study_speedup(const Scenario& scenario, const LadderTimes& times, co
   return speedup_of(times.kernel, times.collective, times[keeps_cus ? Rung::conccl : strategy.rung].value());
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -14,7 +14,7 @@
 #include "studies/conccl/statistics.hpp"
 #include "studies/simulations.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// A line of the study: a strategy as it is printed, and what it is in figures' ids.
 struct StudyStrategy {
@@ -83,4 +83,4 @@ class LadderCases {
   std::deque<Case> cases_;
 };
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

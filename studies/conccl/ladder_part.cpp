@@ -9,7 +9,7 @@
 
 #include "workloads/analysis/study.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr double kPercent = 100.0;
@@ -303,4 +303,4 @@ std::string LadderPart::rows_as_csv() const {
   return text;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -13,7 +13,7 @@
 #include "studies/conccl/statistics.hpp"
 #include "studies/study.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// Makes the experiment of a draw; nullopt: of nominal values.
 using DrawnExperiment = std::function<Experiment(std::optional<std::uint64_t> draw)>;
@@ -81,4 +81,4 @@ class LadderPart {
   LadderCases cases_;  ///< the seeds first, then the draws
 };
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -11,7 +11,7 @@
 #include "studies/conccl/page_sections.hpp"
 #include "studies/study_output.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr const char* kTitle = "Computation beside collectives on eight MI300X";
@@ -69,4 +69,4 @@ std::string study_page(const StudyPage& page) {
          kPageEnd;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

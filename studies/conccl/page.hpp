@@ -9,7 +9,7 @@
 #include "studies/conccl/scenario_shares.hpp"
 #include "studies/study.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 struct StudyPage {
   std::string conditions;  ///< under which it was simulated: a sentence
@@ -20,4 +20,4 @@ struct StudyPage {
 
 std::string study_page(const StudyPage& page);
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -11,7 +11,7 @@
 #include "results/report/html.hpp"
 #include "results/report/plot.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr double kPercent = 100.0;
@@ -227,4 +227,4 @@ std::string tornado_section(const StudyReport& report) {
       tornado_header(changes_of(*lines.front()), axis, "largest span"), rows);
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

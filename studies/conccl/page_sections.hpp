@@ -7,7 +7,7 @@
 #include "studies/conccl/scenario_shares.hpp"
 #include "studies/study.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// Added to kReportStyle.
 extern const char* const kStudyPageStyle;
@@ -22,4 +22,4 @@ std::string tornado_section(const StudyReport& report);
 /// Lines of \p report whose figure's id is \p id or begins with it and a dot.
 std::vector<const StudyLine*> lines_of(const StudyReport& report, std::string_view id);
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

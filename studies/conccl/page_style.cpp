@@ -1,6 +1,6 @@
 #include "studies/conccl/page_sections.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 const char* const kStudyPageStyle =
     R"(:root { --mark: #a3182c; --met: #2e6b30; --missed: #a3182c; }
@@ -34,4 +34,4 @@ table.scenarios td.heat { padding-right: 8px; }
 table.scenarios th:first-child { padding-left: 0; }
 )";
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

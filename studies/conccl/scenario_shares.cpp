@@ -4,7 +4,7 @@
 
 #include "results/report/html.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 std::vector<ScenarioShares> scenario_shares(const LadderCases& cases, std::size_t number) {
   constexpr double kPercent = 100.0;
@@ -31,4 +31,4 @@ std::vector<ScenarioShares> scenario_shares(const LadderCases& cases, std::size_
   return rows;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

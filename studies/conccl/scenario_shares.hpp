@@ -6,7 +6,7 @@
 
 #include "studies/conccl/ladder_cases.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 struct ScenarioShares {
   std::string id, bound, length, gemm, collective;
@@ -18,4 +18,4 @@ struct ScenarioShares {
 /// Of the case \p number.
 std::vector<ScenarioShares> scenario_shares(const LadderCases& cases, std::size_t number);
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -10,7 +10,7 @@
 #include "studies/checked_row.hpp"
 #include "workloads/program/written_streams.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr std::array kDTypesOfGemms = {DType::bf16, DType::fp16, DType::fp8, DType::fp32};
@@ -114,4 +114,4 @@ Experiment experiment_of(Experiment base, const Scenario& scenario) {
   return base;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -15,7 +15,7 @@
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "workloads/experiment.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// What bounds the GEMM alone.
 enum class Bound : std::uint8_t { compute, memory };
@@ -55,4 +55,4 @@ ScenarioList read_scenarios(const std::filesystem::path& file);
 /// \p base has exactly one stream of each.
 Experiment experiment_of(Experiment base, const Scenario& scenario);
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -9,7 +9,7 @@
 #include <optional>
 #include <utility>
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr double kPercent = 100.0;
@@ -247,4 +247,4 @@ StudyReport SensitivityPart::sections(const PublishedFigures& published, const L
   return report;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -10,7 +10,7 @@
 #include "studies/conccl/ladder_part.hpp"
 #include "studies/study.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// One scenario of each bound and class, all-gather and all-to-all in turn: the first of each in the list.
 std::vector<Scenario> stratified(const std::vector<Scenario>& scenarios);
@@ -61,4 +61,4 @@ class SensitivityPart {
   std::vector<Choice> choices_;
 };
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -7,7 +7,7 @@
 
 #include "gpu/calibration/error_statistics.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 double mean(std::span<const PairSpeedup> pairs, const std::function<double(const PairSpeedup&)>& value) {
@@ -107,4 +107,4 @@ double spearman_noise(std::size_t values) {
   return kTwoSided95 / std::sqrt(static_cast<double>(values) - 1.0);
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

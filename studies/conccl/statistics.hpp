@@ -8,7 +8,7 @@
 
 #include "engine/units.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// A pair of a kernel and a collective that ran together. Ideal is (G + C) / max(G, C) of its own isolated
 /// times, which is above 1. Nothing is filtered or clipped: a collective that is faster on copy engines than
@@ -47,4 +47,4 @@ std::optional<double> spearman(std::span<const double> a, std::span<const double
 /// What |spearman| of unrelated values stays below in 19 of 20 cases: 1.96 / sqrt(n - 1), for n > 10 or so.
 double spearman_noise(std::size_t values);
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

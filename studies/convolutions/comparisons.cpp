@@ -8,7 +8,7 @@
 #include "studies/comparison.hpp"
 #include "studies/convolutions/parts.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr double kPercent = 100.0;
@@ -145,4 +145,4 @@ StudyReport compared(const MeasuredGpu& of, const SolverTimes& times, const Publ
   return {best_times(of, times, published, id, kind), solver_errors(of, times, published, id, kind), chosen};
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

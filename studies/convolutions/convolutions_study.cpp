@@ -10,7 +10,7 @@
 #include "studies/convolutions/parts.hpp"
 #include "studies/jobs.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 MeasuredGpu measured(const StudyInput& input, const std::string& name, const std::string& preset) {
@@ -49,4 +49,4 @@ Study convolutions_study() {
           .run = reproduce_convolutions};
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

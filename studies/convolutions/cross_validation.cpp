@@ -11,7 +11,7 @@
 #include "gpu/calibration/cross_validation.hpp"
 #include "gpu/kernels/convolution/solver.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr std::string_view kClass = "convolution";
@@ -103,4 +103,4 @@ StudySection coefficients(const MeasuredGpu& of, const CoefficientTable& fitted,
   return section;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -5,7 +5,7 @@
 #include "studies/convolutions/parts.hpp"
 #include "studies/jobs.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// Coefficients of a GPU fitted to all of its find-db but a fifth of the layers, for that fifth; five times.
 class CrossValidation {
@@ -29,4 +29,4 @@ class CrossValidation {
 StudySection coefficients(const MeasuredGpu& of, const CoefficientTable& fitted,
                           const PublishedFigures& published);
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -11,7 +11,7 @@
 #include "gpu/calibration/kernel_fit.hpp"
 #include "studies/checked_row.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr std::int64_t kLargest = std::int64_t{1} << 30U;
@@ -102,4 +102,4 @@ GpuSpec as_in_find_db(GpuSpec gpu) {
 
 std::uint64_t layer_of(const ConvolutionShape& shape) { return shape_key(shape); }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -10,7 +10,7 @@
 #include "gpu/kernels/convolution/convolution_shape.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// A kernel of MIOpen's, by its own name, and what it took.
 struct FoundKernel {
@@ -45,4 +45,4 @@ GpuSpec as_in_find_db(GpuSpec gpu);
 /// Equal for all batches, types and passes of a layer.
 std::uint64_t layer_of(const ConvolutionShape& shape);
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -9,7 +9,7 @@
 #include "studies/checked_row.hpp"
 #include "studies/convolutions/parts.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr std::int64_t kLargest = std::int64_t{1} << 20U;
@@ -109,4 +109,4 @@ StudySection networks(const MeasuredGpu& gpu, const std::vector<NetworkLayer>& l
   return section;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

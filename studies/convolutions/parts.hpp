@@ -13,7 +13,7 @@
 #include "studies/convolutions/find_db.hpp"
 #include "studies/study.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// A GPU with its find-db, and our time of each of its convolutions by each solver that can run it.
 struct MeasuredGpu {
@@ -51,4 +51,4 @@ std::vector<NetworkLayer> read_networks(const std::filesystem::path& file);
 StudySection networks(const MeasuredGpu& gpu, const std::vector<NetworkLayer>& layers,
                       const PublishedFigures& published);
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -2,7 +2,7 @@
 #include "gpu/kernels/describe.hpp"
 #include "studies/convolutions/parts.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 SolverTimes times_on(const GpuSpec& gpu, const std::vector<FoundConvolution>& of,
                      const std::vector<std::size_t>& rows) {
@@ -18,4 +18,4 @@ SolverTimes times_on(const GpuSpec& gpu, const std::vector<FoundConvolution>& of
   return times;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -16,7 +16,7 @@
 #include "workloads/recommendation/recommendation_step.hpp"
 #include "workloads/recommendation/sharding_search.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr double kPercent = 100.0;
@@ -172,4 +172,4 @@ StudySection ChoicePart::many_ranks(const PublishedFigures& published) const {
   return section;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

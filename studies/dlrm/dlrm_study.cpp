@@ -4,7 +4,7 @@
 
 #include "studies/dlrm/parts.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 StudyOutcome reproduce_dlrm(const StudyInput& input, const PublishedFigures& published,
@@ -44,4 +44,4 @@ Study dlrm_study() {
           .run = reproduce_dlrm};
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

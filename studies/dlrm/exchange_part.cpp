@@ -11,7 +11,7 @@
 #include "configs/spec_readers.hpp"
 #include "studies/dlrm/parts.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr int kMembers = 4;  // of one quad of a DGX-1
@@ -65,4 +65,4 @@ StudySection exchange_section(const PublishedFigures& published) {
   return section;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -11,7 +11,7 @@
 #include "studies/dlrm/parts.hpp"
 #include "studies/dlrm/published_model.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr double kPercent = 100.0;
@@ -145,4 +145,4 @@ StudySection lookup_section(const PublishedFigures& published) {
   return section;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

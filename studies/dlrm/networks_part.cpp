@@ -8,7 +8,7 @@
 #include "configs/experiment_reader.hpp"
 #include "studies/dlrm/parts.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr double kToPercent = 100.0;
@@ -79,4 +79,4 @@ StudySection NetworksPart::section(const PublishedFigures& published) const {
   return section;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -10,7 +10,7 @@
 #include "workloads/experiment.hpp"
 #include "workloads/recommendation/job.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// A file of this study.
 std::string_view dlrm_name();
@@ -125,4 +125,4 @@ class BesidePart {
   std::vector<Case> cases_;
 };
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

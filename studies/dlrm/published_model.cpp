@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr double kSector = 32.0;
@@ -53,4 +53,4 @@ Seconds published_lookup_time(const EmbeddingShape& shape, const LookupRates& ra
   return std::max(dram, l2) * narrow;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

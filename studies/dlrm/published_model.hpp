@@ -9,7 +9,7 @@
 #include "gpu/kernels/embedding/embedding_shape.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// Time to move n bytes, x = log2 n: an overhead up to `last_short`, overhead and n / rate above `last_rising`,
 /// between n / bw with log10(bw in GB/s) = L / (1 + exp(-k (x - x0))) + b.
@@ -37,4 +37,4 @@ struct LookupRates {
 /// or, where they hit, from L2. Tables in flight share 0.9 of L2.
 Seconds published_lookup_time(const EmbeddingShape& shape, const LookupRates& rates);
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

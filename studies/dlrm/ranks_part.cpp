@@ -11,7 +11,7 @@
 #include "studies/training/step_cost.hpp"
 #include "workloads/execute/run.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr double kPercent = 100.0;
@@ -134,4 +134,4 @@ StudySection BesidePart::section(const PublishedFigures& published) const {
   return section;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

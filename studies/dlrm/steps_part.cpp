@@ -8,7 +8,7 @@
 #include "configs/experiment_reader.hpp"
 #include "studies/dlrm/parts.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr double kPercent = 100.0;
@@ -112,4 +112,4 @@ std::vector<StudySection> DlrmStepsPart::sections(const PublishedFigures& publis
   return {std::move(times), std::move(active)};
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -11,7 +11,7 @@
 #include "gpu/kernels/gemm/gemm_kernel.hpp"
 #include "studies/checked_row.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr std::int64_t kLargest = std::int64_t{1} << 40U;
@@ -98,4 +98,4 @@ DegreeTimes times_by_degree(const ReadyProducts& products, const TunedKernels& k
   return times;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -12,7 +12,7 @@
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// Products that are ready at the same time: a row of products.csv.
 struct ReadyProducts {
@@ -48,4 +48,4 @@ struct DegreeTimes {
 };
 DegreeTimes times_by_degree(const ReadyProducts& products, const TunedKernels& kernels, const GpuSpec& gpu);
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -13,7 +13,7 @@
 #include "studies/goldyloc/predictor.hpp"
 #include "studies/simulations.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr std::string_view kName = "goldyloc";
@@ -275,4 +275,4 @@ Study goldyloc_study() {
           .run = reproduce_goldyloc};
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

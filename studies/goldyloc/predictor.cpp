@@ -7,7 +7,7 @@
 
 #include "gpu/kernels/gemm/gemm_choice.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr std::size_t kClasses = 5;  // degrees 1, 2, 4, 8, 16; between two of them the higher one's
@@ -104,4 +104,4 @@ int DegreePredictor::pick(const Features& features, std::span<const int> degrees
   return degrees[static_cast<std::size_t>(std::ranges::max_element(odds) - odds.begin())];
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -9,7 +9,7 @@
 #include "gpu/spec.hpp"
 #include "studies/goldyloc/concurrency.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// Sizes of a product, how many are ready, and work groups, occupancy and waves of its kernels.
 using Features = std::vector<double>;
@@ -40,4 +40,4 @@ class DegreePredictor {
   std::vector<Features> weights_;  ///< by the logarithm of the degree, the last one a constant
 };
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -11,7 +11,7 @@
 #include "studies/checked_row.hpp"
 #include "studies/interference/parts.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 using namespace literals;
@@ -141,4 +141,4 @@ StudySection HeldPart::section(const PublishedFigures& published) const {
   return section;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -10,7 +10,7 @@
 #include "studies/interference/parts.hpp"
 #include "workloads/execute/run.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr double kPercent = 100.0;
@@ -107,4 +107,4 @@ StudyReport PairHypotheses::sections(const PublishedFigures& published) const {
   return {section(published, true), section(published, false)};
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -8,7 +8,7 @@
 #include "studies/interference/parts.hpp"
 #include "studies/simulations.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr std::string_view kTiles = "interference/hipblaslt_tiles_mi300x.csv";
@@ -42,4 +42,4 @@ Study interference_study() {
           .run = reproduce_interference};
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -14,7 +14,7 @@
 #include "studies/interference/parts.hpp"
 #include "workloads/analysis/study.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 using namespace literals;
@@ -121,4 +121,4 @@ StudyReport PairsPart::sections(const PublishedFigures& published) const {
   return {std::move(gemm), std::move(collective)};
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

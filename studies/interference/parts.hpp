@@ -10,7 +10,7 @@
 #include "studies/study.hpp"
 #include "workloads/experiment.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// Which tile the library takes for a product, beside the one that takes the least time by our model.
 class TilesPart {
@@ -113,4 +113,4 @@ class HeldPart {
   std::vector<Row> rows_;
 };
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -11,7 +11,7 @@
 #include "studies/checked_row.hpp"
 #include "studies/interference/parts.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr std::string_view kWhat = "for a product and its tile";
@@ -71,4 +71,4 @@ StudySection TilesPart::section(const PublishedFigures& published) const {
   return section;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -7,7 +7,7 @@
 #include "studies/jitq/parts.hpp"
 #include "workloads/training/optimizers/optimizer.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr std::string_view kName = "jitq";
@@ -66,4 +66,4 @@ Study jitq_study() {
       .has_rows = true};
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -15,7 +15,7 @@
 #include "workloads/execute/run.hpp"
 #include "workloads/program/program_builder.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr double kPercent = 100.0, kMilliseconds = 1e3, kGigabytes = 1e-9;
@@ -218,4 +218,4 @@ std::string LossPart::rows_csv() const {
   return csv;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

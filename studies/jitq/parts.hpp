@@ -11,7 +11,7 @@
 #include "studies/simulations.hpp"
 #include "studies/study.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// What is known without a simulation: bytes of a parameter, with copies and without.
 StudySection capacity(const PublishedFigures& published);
@@ -50,4 +50,4 @@ class LossPart {
   double same_ = 0.0;  ///< time in memory over that at HBM
 };
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

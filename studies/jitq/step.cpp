@@ -18,7 +18,7 @@
 #include "gpu/pim.hpp"
 #include "workloads/program/written_streams.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr DType kWide = DType::bf16;  // of activations
@@ -224,4 +224,4 @@ double held_bytes_of_copies(const JitStep& step) {
   return is_just_in_time(step) ? step.buffers * largest : all * static_cast<double>(model.layers);
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

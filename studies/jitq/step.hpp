@@ -7,7 +7,7 @@
 #include "workloads/experiment.hpp"
 #include "workloads/models/model_dimensions.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// Where the copies of weights that products read come from.
 enum class WeightCopies {
@@ -37,4 +37,4 @@ Experiment experiment_of(const JitStep& step);
 /// Bytes of the copies in which the weights of \p step lie while they are used: all of them, or the buffers.
 double held_bytes_of_copies(const JitStep& step);
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

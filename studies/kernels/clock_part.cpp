@@ -16,7 +16,7 @@
 #include "studies/kernels/protocol.hpp"
 #include "studies/kernels/taken_rows.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr std::string_view kWhat = "for a product as it was measured";
@@ -257,4 +257,4 @@ StudyReport ClockPart::sections(const PublishedFigures& published) const {
   return report;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -9,7 +9,7 @@
 #include "studies/kernels/protocol.hpp"
 #include "studies/study.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// One GPU's rows of ai-dynamo/aiconfigurator's GEMM tables, and of a B200 node the products of one training
 /// run.
@@ -42,4 +42,4 @@ class ClockPart {
   Table a100_, h100_, b200_, node_;
 };
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

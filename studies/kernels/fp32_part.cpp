@@ -7,7 +7,7 @@
 #include "studies/kernels/parts.hpp"
 #include "studies/kernels/unseen.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr Seconds kLeastTime = 100.0_us;  // shorter ones are mostly the host's launch, 24 to 31 us of it
@@ -113,4 +113,4 @@ StudyReport Fp32Part::sections(const PublishedFigures& published) const {
   return {shipped, unseen};
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

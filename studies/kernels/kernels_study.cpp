@@ -10,7 +10,7 @@
 #include "studies/kernels/parts.hpp"
 #include "studies/kernels/tuned_part.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 StudyOutcome reproduce_kernels(const StudyInput& input, const PublishedFigures& published,
@@ -67,4 +67,4 @@ Study kernels_study() {
           .run = reproduce_kernels};
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

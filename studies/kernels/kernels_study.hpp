@@ -4,8 +4,8 @@
 
 #include "studies/study.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 Study kernels_study();
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

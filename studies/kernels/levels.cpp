@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr double kPercent = 100.0;
@@ -70,4 +70,4 @@ StudyLine median_against(PublishedFigure of, FigureKind kind, std::string label,
                  });
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

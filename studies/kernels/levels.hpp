@@ -7,7 +7,7 @@
 #include "engine/units.hpp"
 #include "studies/study.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// Measured times and predicted ones, row by row.
 struct TimePairs {
@@ -33,4 +33,4 @@ struct Medians {
 StudyLine median_against(PublishedFigure of, FigureKind kind, std::string label, const Medians& medians,
                          bool relative);
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

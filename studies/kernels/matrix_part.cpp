@@ -6,7 +6,7 @@
 #include "studies/kernels/parts.hpp"
 #include "studies/kernels/unseen.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 struct MatrixGpu {
@@ -94,4 +94,4 @@ StudyReport MatrixPart::sections(const PublishedFigures& published) const {
   return {section};
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -15,7 +15,7 @@
 #include "configs/preset_store.hpp"
 #include "files/input_files.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 /// NeuSight's names of models, and ours.
@@ -127,4 +127,4 @@ std::vector<MeasuredModel> read_measured_models(const std::filesystem::path& fil
   return models;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

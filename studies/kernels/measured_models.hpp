@@ -9,7 +9,7 @@
 
 #include "engine/units.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// Times of one step, of a training step the parts apart.
 struct StepTimes {
@@ -33,4 +33,4 @@ struct MeasuredModel {
 /// and cells that are no numbers; IoError
 std::vector<MeasuredModel> read_measured_models(const std::filesystem::path& file);
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -9,7 +9,7 @@
 #include "gpu/kernels/vector/vector_shape.hpp"
 #include "studies/kernels/protocol.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 bool can_hold(const GpuSpec& gpu, const Operator& op) {
@@ -115,4 +115,4 @@ Predictions predict_shipped(const MeasuredRows& table, const RowFilter& filter) 
   return predictions;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

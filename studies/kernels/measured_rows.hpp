@@ -15,7 +15,7 @@
 #include "gpu/spec.hpp"
 #include "studies/comparison.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 struct MeasuredRow {
   KernelSample sample;
@@ -69,4 +69,4 @@ class MeasuredRows {
 /// With the coefficients of the GPUs' presets, of the rows that \p filter accepts.
 Predictions predict_shipped(const MeasuredRows& table, const RowFilter& filter);
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

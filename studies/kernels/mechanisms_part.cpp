@@ -9,7 +9,7 @@
 #include "studies/comparison.hpp"
 #include "studies/kernels/protocol.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr std::size_t kEvery = 5;  // row of a table, odd for tables in pairs: a fifth says the same
@@ -101,4 +101,4 @@ StudyReport MechanismsPart::sections(const PublishedFigures& published) const {
   return {section};
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

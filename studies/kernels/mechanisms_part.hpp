@@ -10,7 +10,7 @@
 #include "studies/kernels/taken_rows.hpp"
 #include "studies/study.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 class MechanismsPart {
  public:
@@ -40,4 +40,4 @@ class MechanismsPart {
   std::vector<Table> tables_;
 };
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

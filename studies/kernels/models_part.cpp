@@ -11,7 +11,7 @@
 #include "gpu/kernels/describe.hpp"
 #include "studies/comparison.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 /// What of a step is compared.
@@ -172,4 +172,4 @@ StudyReport ModelsPart::sections(const PublishedFigures& published) const {
   return report;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

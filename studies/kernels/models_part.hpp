@@ -13,7 +13,7 @@
 #include "studies/study.hpp"
 #include "workloads/models/step_operators.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// Sum of the times of \p list on \p gpu, one kernel after another in a queue that is never empty.
 Seconds time_of(const OperatorList& list, const GpuSpec& gpu);
@@ -44,4 +44,4 @@ class ModelsPart {
   std::vector<Row> rows_;
 };
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

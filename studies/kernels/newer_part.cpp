@@ -13,7 +13,7 @@
 #include "studies/checked_row.hpp"
 #include "studies/comparison.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr Seconds kLeastTime = 100.0_us;  // shorter ones are mostly the host's launch
@@ -111,4 +111,4 @@ StudyReport NewerPart::sections(const PublishedFigures& published) const {
   return {fp32, attention};
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

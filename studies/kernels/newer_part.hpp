@@ -9,7 +9,7 @@
 #include "studies/kernels/measured_rows.hpp"
 #include "studies/study.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 class NewerPart {
  public:
@@ -34,4 +34,4 @@ class NewerPart {
   std::vector<Attention> attention_;
 };
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -9,7 +9,7 @@
 #include "studies/kernels/measured_rows.hpp"
 #include "studies/study.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// NeuSight's kernels in fp32 on five GPUs, measured in more than 100 us: rows marked `train` are fitted, rows
 /// marked `test` scored.
@@ -56,4 +56,4 @@ class AttentionPart {
   Predictions unseen_shapes_;
 };
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

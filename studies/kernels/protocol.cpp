@@ -8,7 +8,7 @@
 #include "gpu/kernels/stream_times.hpp"
 #include "gpu/kernels/vector/vector_shape.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr double kUntimed = 6;  // calls and replays
@@ -83,4 +83,4 @@ Seconds taken_time(const TakenRow& row, const GpuSpec& gpu) {
       {.before = kUntimed * products_of_replay(row, gpu), .timed = timed_products(row, gpu, times.burst)});
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

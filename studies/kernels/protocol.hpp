@@ -12,7 +12,7 @@
 #include "gpu/kernels/operator.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// Who collected a table of ai-dynamo/aiconfigurator (commit 095f58a5, collector/*/collect_gemm.py).
 enum class Collector : std::uint8_t {
@@ -50,4 +50,4 @@ Seconds busy_time(const TakenRow& row, const GpuSpec& gpu, Seconds time);
 /// The time that this measurement gives of the model.
 Seconds taken_time(const TakenRow& row, const GpuSpec& gpu);
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -6,7 +6,7 @@
 
 #include "studies/checked_row.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr std::string_view kWhat = "for a product as it was measured";
@@ -68,4 +68,4 @@ std::uint64_t block_of(const GemmShape& shape) {
   return static_cast<std::uint64_t>(shape.n) * 1000003U + static_cast<std::uint64_t>(shape.k);
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

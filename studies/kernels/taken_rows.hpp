@@ -7,7 +7,7 @@
 
 #include "studies/kernels/protocol.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// A GEMM table of ai-dynamo/aiconfigurator. \throws ConfigError, IoError
 std::vector<TakenRow> read_taken(const std::filesystem::path& file);
@@ -24,4 +24,4 @@ bool is_large(const GemmShape& shape);
 /// Rows of one block err alike: the same n and k, whatever m is.
 std::uint64_t block_of(const GemmShape& shape);
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -13,7 +13,7 @@
 #include "studies/comparison.hpp"
 #include "studies/kernels/taken_rows.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr std::int64_t kLargest = std::int64_t{1} << 40U;
@@ -82,4 +82,4 @@ StudyReport TunedPart::sections(const PublishedFigures& published) const {
   return {section};
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -10,7 +10,7 @@
 #include "studies/jobs.hpp"
 #include "studies/study.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 class TunedPart {
  public:
@@ -30,4 +30,4 @@ class TunedPart {
   std::vector<Row> rows_;
 };
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

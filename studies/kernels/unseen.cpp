@@ -2,7 +2,7 @@
 
 #include "configs/coefficient_file.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr std::size_t kFolds = 5;
@@ -45,4 +45,4 @@ void predict_across_shapes(const MeasuredRows& table, std::string_view kernel_cl
         predictions);
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -7,7 +7,7 @@
 #include "gpu/calibration/kernel_fit.hpp"
 #include "studies/kernels/measured_rows.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// How the study fits a class: a few hundred rows of each GPU, so that all fits take minutes together;
 /// coefficients that the shipped table does not have from a fit keep their values.
@@ -25,4 +25,4 @@ void predict_from_others(const MeasuredRows& table, std::string_view kernel_clas
 void predict_across_shapes(const MeasuredRows& table, std::string_view kernel_class,
                            const std::vector<std::size_t>& rows, Predictions& predictions);
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -7,7 +7,7 @@
 #include "configs/preset_store.hpp"
 #include "gpu/kernel_run.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 Task run_stream(Gpu& gpu, const BareStream& stream, int number, Seconds& ended) {
@@ -45,4 +45,4 @@ std::vector<Seconds> run_bare(const GpuSpec& gpu, const std::vector<BareStream>&
   return ended;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

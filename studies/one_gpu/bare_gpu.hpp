@@ -10,7 +10,7 @@
 #include "gpu/kernel.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// A queue and what runs on it, one after another.
 struct BareStream {
@@ -26,4 +26,4 @@ std::shared_ptr<const GpuSpec> load_in_bursts(const std::string& name);
 /// \returns the date at which the last kernel of each stream has stored everything; all streams begin at 0.
 std::vector<Seconds> run_bare(const GpuSpec& gpu, const std::vector<BareStream>& streams);
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

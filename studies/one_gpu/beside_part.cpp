@@ -18,7 +18,7 @@
 #include "studies/one_gpu/bare_gpu.hpp"
 #include "studies/one_gpu/parts.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 using namespace literals;
@@ -183,4 +183,4 @@ std::string BesideBlocksPart::rows_csv() const {
   return csv;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

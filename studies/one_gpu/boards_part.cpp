@@ -16,7 +16,7 @@
 #include "studies/checked_row.hpp"
 #include "studies/one_gpu/parts.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 using namespace literals;
@@ -76,4 +76,4 @@ StudySection BoardsPart::section(const PublishedFigures& published) const {
   return section;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

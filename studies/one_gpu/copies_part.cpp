@@ -14,7 +14,7 @@
 #include "workloads/execute/run.hpp"
 #include "workloads/program/program_builder.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 using namespace literals;
@@ -126,4 +126,4 @@ StudySection CopiesPart::section(const PublishedFigures& published) const {
   return section;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -15,7 +15,7 @@
 #include "studies/one_gpu/bare_gpu.hpp"
 #include "studies/one_gpu/parts.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 using namespace literals;
@@ -74,4 +74,4 @@ StudySection GroupedPart::section(const PublishedFigures& published) const {
   return section;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -14,7 +14,7 @@
 #include "workloads/analysis/steady_state.hpp"
 #include "workloads/training/image_step.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 using namespace literals;
@@ -106,4 +106,4 @@ StudySection ImageStepsPart::section(const PublishedFigures& published) const {
   return section;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

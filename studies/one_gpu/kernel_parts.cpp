@@ -21,7 +21,7 @@
 #include "studies/comparison.hpp"
 #include "studies/one_gpu/parts.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 using namespace literals;
@@ -274,4 +274,4 @@ StudySection LevelsPart::section(const PublishedFigures& published) const {
   return section;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

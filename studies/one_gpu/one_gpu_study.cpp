@@ -7,7 +7,7 @@
 #include "studies/one_gpu/parts.hpp"
 #include "studies/simulations.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr std::string_view kName = "one_gpu";
@@ -56,4 +56,4 @@ Study one_gpu_study() {
           .has_rows = true};
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -18,7 +18,7 @@
 #include "studies/simulations.hpp"
 #include "studies/study.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// The operator that a row tells under the columns of `c3sim kernel --csv`. \throws ConfigError with its place
 Operator operator_in(const HeadedTable& table, const HeadedTable::Row& row);
@@ -283,4 +283,4 @@ class ImageStepsPart {
   std::vector<Row> rows_;
 };
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -13,7 +13,7 @@
 #include "studies/one_gpu/parts.hpp"
 #include "workloads/analysis/steady_state.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 using namespace literals;
@@ -129,4 +129,4 @@ StudyReport StepsPart::sections(const PublishedFigures& published) const {
   return {std::move(times), std::move(memory)};
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

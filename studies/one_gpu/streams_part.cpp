@@ -19,7 +19,7 @@
 #include "studies/one_gpu/bare_gpu.hpp"
 #include "studies/one_gpu/parts.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr std::string_view kWhat = "of kernels measured beside kernels";
@@ -152,4 +152,4 @@ std::string StreamsPart::rows_csv() const {
   return csv;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

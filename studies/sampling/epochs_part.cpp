@@ -16,7 +16,7 @@
 #include "workloads/models/recurrent_networks.hpp"
 #include "workloads/sampling/seq_points.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr double kPercent = 100.0;
@@ -205,4 +205,4 @@ StudyReport epoch_sections(const std::filesystem::path& folder, const PublishedF
   return {times, speedups};
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

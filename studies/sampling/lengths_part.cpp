@@ -8,7 +8,7 @@
 #include "studies/sampling/parts.hpp"
 #include "workloads/sampling/seq_points.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr double kPercent = 100.0;
@@ -76,4 +76,4 @@ StudyReport length_sections(const std::filesystem::path& folder, const Published
   return {self, other};
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -7,7 +7,7 @@
 #include "configs/loop_reader.hpp"
 #include "studies/sampling/parts.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 /// A program, and changes that make every iteration of it quick to run.
@@ -65,4 +65,4 @@ StudyReport loop_sections(const PublishedFigures& published) {
   return {exact, whole};
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

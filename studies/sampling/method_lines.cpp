@@ -5,7 +5,7 @@
 
 #include "studies/sampling/parts.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr double kPercent = 100.0;
@@ -39,4 +39,4 @@ MethodTrials random_at_equal_cost(const Invocations& invocations, const MethodTr
   return try_method(invocations, "random", equal);
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -8,7 +8,7 @@
 #include "workloads/sampling/methods/method.hpp"
 #include "workloads/sampling/trials.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// A method at a bound, over kSamplingSeeds seeds.
 struct MethodTrials {
@@ -25,4 +25,4 @@ StudyLine method_line(const PublishedFigures& published, const std::string& id, 
 MethodTrials random_at_equal_cost(const Invocations& invocations, const MethodTrials& trials,
                                   const SampleRequest& request);
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

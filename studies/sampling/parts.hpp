@@ -9,7 +9,7 @@
 #include "studies/study.hpp"
 #include "studies/traces/trace_runs.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 inline constexpr std::uint64_t kSamplingSeeds = 200;
 
@@ -38,4 +38,4 @@ StudyReport epoch_sections(const std::filesystem::path& folder, const PublishedF
 /// Loops run until they repeat, beside every iteration of them.
 StudyReport loop_sections(const PublishedFigures& published);
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

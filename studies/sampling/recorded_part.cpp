@@ -13,7 +13,7 @@
 #include "studies/traces/parts.hpp"
 #include "workloads/sampling/recorded/recorded_kernels.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr double kPercent = 100.0;
@@ -139,4 +139,4 @@ StudyReport long_sections(const TraceRuns& runs, const PublishedFigures& publish
   return {section};
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

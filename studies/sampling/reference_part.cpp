@@ -10,7 +10,7 @@
 #include "studies/sampling/method_lines.hpp"
 #include "studies/sampling/parts.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr double kPercent = 100.0;
@@ -98,4 +98,4 @@ StudyReport reference_sections(const PublishedFigures& published) {
   return {section};
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -8,7 +8,7 @@
 #include "studies/jobs.hpp"
 #include "studies/sampling/parts.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 StudyOutcome reproduce_sampling(const StudyInput& input, const PublishedFigures& published,
@@ -45,4 +45,4 @@ Study sampling_study() {
           .run = reproduce_sampling};
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -21,7 +21,7 @@
 #include "workloads/program/program.hpp"
 #include "workloads/traces/kernel_class.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr std::size_t kRepeatedSteps = 100, kLeastCalls = 10;
@@ -158,4 +158,4 @@ StudyReport step_sections(const TraceRuns& runs, const PublishedFigures& publish
   return {section};
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

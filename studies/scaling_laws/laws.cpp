@@ -8,7 +8,7 @@
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "studies/scaling_laws/parts.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr int kReplicas = 2;
@@ -85,4 +85,4 @@ LawDeviations deviations_of(const LawPoint& point, const Experiment& step) {
           .buckets = buckets / weights - 1.0};
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -13,7 +13,7 @@
 #include "studies/study.hpp"
 #include "workloads/analysis/projection.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// A model on GPUs.
 struct LawPoint {
@@ -90,4 +90,4 @@ class PointsPart {
 /// Measured tables, projected from one row of each by the same rules.
 StudySection tables_section(const std::filesystem::path& data, const PublishedFigures& published);
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -11,7 +11,7 @@
 #include "studies/scaling_laws/parts.hpp"
 #include "workloads/analysis/steady_state.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr std::string_view kWhat = "of a model of the study";
@@ -318,4 +318,4 @@ std::string PointsPart::rows_csv() const {
   return text;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

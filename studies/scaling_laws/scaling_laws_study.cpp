@@ -5,7 +5,7 @@
 
 #include "studies/scaling_laws/parts.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr std::string_view kName = "scaling_laws";
@@ -37,4 +37,4 @@ Study scaling_laws_study() {
       .has_rows = true};
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

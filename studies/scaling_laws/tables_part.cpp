@@ -10,7 +10,7 @@
 #include "studies/checked_row.hpp"
 #include "studies/scaling_laws/parts.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr double kPercent = 100.0;
@@ -112,4 +112,4 @@ StudySection tables_section(const std::filesystem::path& data, const PublishedFi
   return section;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -12,7 +12,7 @@
 #include "studies/selection/solver_choice.hpp"
 #include "studies/selection/tile_choice.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 /// The find-db of a GPU. \param outcome gets what of it could not be used
@@ -108,4 +108,4 @@ Study selection_study() {
           .has_weights = true};
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -11,7 +11,7 @@
 #include "gpu/kernels/convolution/solver.hpp"
 #include "gpu/kernels/describe.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 using Counts = std::map<int, double>;
@@ -147,4 +147,4 @@ void pick_by_model(const SolverTable& table, const Rows& fitted, const Rows& hel
   });
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

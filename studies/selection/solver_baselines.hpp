@@ -6,7 +6,7 @@
 
 #include "studies/selection/solver_table.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// The place of the chosen kernel among those listed, by problem.
 using Picks = std::vector<std::size_t>;
@@ -30,4 +30,4 @@ void pick_by_roofline(const SolverTable& table, const Rows& fitted, const Rows& 
 /// The least time by our kernels of each sort, likewise.
 void pick_by_model(const SolverTable& table, const Rows& fitted, const Rows& held_out, Picks& picks);
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

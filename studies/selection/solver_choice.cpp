@@ -11,7 +11,7 @@
 
 #include "gpu/calibration/cross_validation.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr std::size_t kFolds = 5;
@@ -203,4 +203,4 @@ StudySection SolverChoice::open(const PublishedFigures& published) const {
   return section;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -10,7 +10,7 @@
 #include "studies/selection/solver_table.hpp"
 #include "studies/study.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// Chooses for each fifth of a GPU's layers by what the other four fifths teach; all batches, types and passes
 /// of a layer are on one side.
@@ -35,4 +35,4 @@ class SolverChoice {
   std::vector<std::size_t> open_;  ///< place among the listed; their number: none of them
 };
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -8,7 +8,7 @@
 
 #include "gpu/selection/problem_features.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 /// How much longer than the last listed kernel one that is not listed is taken to be, at least.
@@ -102,4 +102,4 @@ KernelSelector solver_selector(const SolverTable& table, const Rows& rows, Convo
   return selector;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -14,7 +14,7 @@
 #include "studies/convolutions/find_db.hpp"
 #include "studies/jobs.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// A convolution with the kernels that its find-db lists: the four fastest, as a rule.
 struct SolverProblem {
@@ -50,4 +50,4 @@ KernelSelector solver_selector(const SolverTable& table, const Rows& rows, Convo
 /// What configs/selection/ has: few trees, so that its table is short.
 inline constexpr TrainingOptions kShippedSolvers{.trees = 80, .rate = 0.25};
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

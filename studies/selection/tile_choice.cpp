@@ -12,7 +12,7 @@
 #include "gpu/calibration/cross_validation.hpp"
 #include "gpu/kernels/gemm/gemm_choice.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr std::size_t kFolds = 5;
@@ -172,4 +172,4 @@ StudySection TileChoice::section(const PublishedFigures& published) const {
   return section;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -8,7 +8,7 @@
 #include "studies/selection/tile_table.hpp"
 #include "studies/study.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// Chooses for each fifth of the sizes by what the other four fifths teach; all types, layouts and GPUs of a
 /// product are on one side.
@@ -36,4 +36,4 @@ class TileChoice {
   Choices learned_, shipped_, majority_, neighbours_;  ///< by problem
 };
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

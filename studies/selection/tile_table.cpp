@@ -11,7 +11,7 @@
 #include "gpu/selection/problem_features.hpp"
 #include "studies/checked_row.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr std::int64_t kLargest = std::int64_t{1} << 30U;
@@ -147,4 +147,4 @@ KernelSelector tile_selector(const TileTable& table, const Rows& rows, const Tra
   return selector;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -15,7 +15,7 @@
 #include "gpu/spec.hpp"
 #include "studies/jobs.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// Places of a kernel's sequence of tokens. Rows of a tile are those of C[m,n] here, whose transpose rocBLAS
 /// computes.
@@ -60,4 +60,4 @@ inline constexpr TrainingOptions kManyTiles{
 /// What configs/selection/ has: few and small trees, so that its table is short.
 inline constexpr TrainingOptions kShippedTiles{.trees = 30, .rate = 0.35, .least_rows = 5, .features = 0.7};
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 struct Configuration {
@@ -185,4 +185,4 @@ StudySection end_to_end_section(const PublishedFigures& published, std::span<con
   return section;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

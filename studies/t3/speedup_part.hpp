@@ -4,7 +4,7 @@
 #include "studies/study.hpp"
 #include "studies/t3/sublayer_results.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// Every sub-layer under every configuration.
 StudySection sublayer_section(const PublishedFigures& published, std::span<const SublayerResult> results);
@@ -15,4 +15,4 @@ StudySection structure_section(const PublishedFigures& published, std::span<cons
 /// Training steps and prompts of whole models.
 StudySection end_to_end_section(const PublishedFigures& published, std::span<const SublayerResult> results);
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

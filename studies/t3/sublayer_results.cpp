@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 bool same_work(const Sublayer& a, const Sublayer& b) { return a.gemm() == b.gemm() && a.tp == b.tp; }
@@ -63,4 +63,4 @@ void SublayerTable::plan(SimulationJobs& jobs) {
   }
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

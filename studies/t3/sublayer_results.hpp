@@ -11,7 +11,7 @@
 #include "studies/t3/sublayer_run.hpp"
 #include "studies/t3/sublayers.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// A sub-layer and what came of it.
 struct SublayerResult {
@@ -52,4 +52,4 @@ class SublayerTable {
   Experiment base_;
 };
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

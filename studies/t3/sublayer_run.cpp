@@ -10,7 +10,7 @@
 
 #include "workloads/execute/run.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 const Strategy& strategy_of(const Experiment& experiment, std::string_view name) {
@@ -143,4 +143,4 @@ Seconds gemm_without(const Experiment& experiment, int cus) {
   return run_once(experiment, fewer, {.filter = OperationFilter::kernels}).time;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

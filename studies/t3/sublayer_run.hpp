@@ -7,7 +7,7 @@
 
 #include "workloads/experiment.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// What an experiment must have to be run as a sub-layer.
 inline constexpr std::array<std::string_view, 3> kT3Streams = {"layer", "reduce", "gather"};
@@ -59,4 +59,4 @@ std::array<HbmTraffic, 2> count_traffic(const Experiment& experiment);
 /// Of the GEMM with \p cus CUs taken from it.
 Seconds gemm_without(const Experiment& experiment, int cus);
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

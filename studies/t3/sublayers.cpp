@@ -7,7 +7,7 @@
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "studies/checked_row.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr std::array<std::string_view, 9> kColumns = {"group", "model",    "hidden",   "layers", "tokens",
@@ -78,4 +78,4 @@ Experiment experiment_of(Experiment base, const Sublayer& sublayer) {
   return base;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -10,7 +10,7 @@
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "workloads/experiment.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// One tensor-parallel sub-layer whose GEMM ends in an all-reduce.
 struct Sublayer {
@@ -41,4 +41,4 @@ SublayerList read_sublayers(const std::filesystem::path& file);
 /// \p base with the sub-layer's GEMM, reduce-scatter and all-gather in place of its own, on `tp` GPUs.
 Experiment experiment_of(Experiment base, const Sublayer& sublayer);
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

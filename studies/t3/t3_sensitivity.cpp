@@ -7,7 +7,7 @@
 
 #include "configs/experiment_reader.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr const char* kSeeds = "measure.seeds=4";  // of each row: what is judged has more
@@ -109,4 +109,4 @@ StudySection T3Sensitivity::section(const PublishedFigures& published) const {
   return section;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

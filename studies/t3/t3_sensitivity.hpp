@@ -9,7 +9,7 @@
 #include "studies/study.hpp"
 #include "studies/t3/sublayer_results.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 class T3Sensitivity {
  public:
@@ -31,4 +31,4 @@ class T3Sensitivity {
   const SublayerTable& nominal_;
 };
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -14,7 +14,7 @@
 #include "studies/t3/t3_sensitivity.hpp"
 #include "studies/t3/traffic_part.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 std::string rows_of(std::span<const SublayerResult> results) {
@@ -82,4 +82,4 @@ Study t3_study() {
       .has_rows = true};
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

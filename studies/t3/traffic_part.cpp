@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <string_view>
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 struct CuSplit {
@@ -170,4 +170,4 @@ StudySection TrafficPart::split(const PublishedFigures& published) const {
   return section;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

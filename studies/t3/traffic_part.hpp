@@ -7,7 +7,7 @@
 #include "studies/study.hpp"
 #include "studies/t3/sublayer_results.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// Simulates what SublayerTable does not: traffic of the main sub-layers, GEMMs on fewer CUs of all.
 class TrafficPart {
@@ -31,4 +31,4 @@ class TrafficPart {
   std::vector<Row> rows_;  ///< by result of the table
 };
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

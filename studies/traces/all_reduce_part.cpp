@@ -10,7 +10,7 @@
 #include "studies/traces/parts.hpp"
 #include "workloads/traces/collective_matching.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr std::int64_t kBytes = 67'108'864;  // 33.5 million numbers of fp16
@@ -72,4 +72,4 @@ StudyReport all_reduce_sections(const TraceRuns& runs, const PublishedFigures& p
   return {section};
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -12,7 +12,7 @@
 #include "workloads/traces/execution/operator_times.hpp"
 #include "workloads/traces/replay/replay_program.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr double kPercent = 100.0;
@@ -167,4 +167,4 @@ StudyReport benchmark_sections(const TraceRuns& runs, const PublishedFigures& pu
           obfuscated_section(plain, hidden, published)};
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -7,7 +7,7 @@
 
 #include "studies/traces/parts.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr double kPercent = 100.0;
@@ -123,4 +123,4 @@ StudyReport import_sections(const TraceRuns& runs, const PublishedFigures& publi
   return {counts_section(runs, published), times_section(runs, published), shares_section(runs, published)};
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

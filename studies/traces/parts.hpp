@@ -7,7 +7,7 @@
 #include "studies/study.hpp"
 #include "studies/traces/trace_runs.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 // Names of the traces that figures are about.
 inline constexpr std::string_view kMegatronRun = "megatron_tp8_a100";
@@ -49,4 +49,4 @@ StudyReport all_reduce_sections(const TraceRuns& runs, const PublishedFigures& p
 /// plain.
 StudyReport benchmark_sections(const TraceRuns& runs, const PublishedFigures& published);
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -6,7 +6,7 @@
 
 #include "studies/traces/parts.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr double kPercent = 100.0;
@@ -90,4 +90,4 @@ StudyReport replay_sections(const TraceRuns& runs, const PublishedFigures& publi
   return {step_section(runs, published), start_section(runs, published), worth_section(runs, published)};
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -10,7 +10,7 @@
 #include "studies/traces/parts.hpp"
 #include "workloads/traces/retiming/retimed_kernels.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr double kPercent = 100.0;
@@ -127,4 +127,4 @@ StudyReport retiming_sections(const TraceRuns& runs, const PublishedFigures& pub
   return report;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

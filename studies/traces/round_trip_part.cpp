@@ -28,7 +28,7 @@
 #include "workloads/traces/rank_copies.hpp"
 #include "workloads/traces/replay/record_run.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 namespace fs = std::filesystem;
@@ -232,4 +232,4 @@ StudyReport round_trip_sections(const PublishedFigures& published) {
   return {steps, exposed};
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -15,7 +15,7 @@
 #include "workloads/traces/order_ranks.hpp"
 #include "workloads/traces/trace_format.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 namespace fs = std::filesystem;
@@ -111,4 +111,4 @@ std::vector<std::string> TraceRuns::missing(const std::vector<std::string_view>&
   return lines;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

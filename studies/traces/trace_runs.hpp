@@ -12,7 +12,7 @@
 #include "workloads/traces/import_report.hpp"
 #include "workloads/traces/rank_record.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// Traces of one run, one rank or all.
 struct TraceRun {
@@ -49,4 +49,4 @@ class TraceRuns {
   std::vector<Slot> slots_;
 };
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -7,7 +7,7 @@
 #include "studies/traces/parts.hpp"
 #include "studies/traces/trace_runs.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 std::vector<std::string_view> named_traces() {
@@ -45,4 +45,4 @@ Study traces_study() {
           .run = reproduce_traces};
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

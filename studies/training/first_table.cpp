@@ -2,7 +2,7 @@
 
 #include "studies/checked_row.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 FirstTable::FirstTable(const std::filesystem::path& file) {
   const HeadedTable table(file);
@@ -23,4 +23,4 @@ std::optional<StepTime> FirstTable::find(const std::string& set, const std::stri
   return found == times_.end() ? std::nullopt : std::optional(found->second);
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -9,7 +9,7 @@
 
 #include "engine/units.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// The time of a step, and where it lies under everything that is a range.
 struct StepTime {
@@ -29,4 +29,4 @@ class FirstTable {
   std::map<std::pair<std::string, std::string>, StepTime> times_;
 };
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -9,7 +9,7 @@
 
 #include "studies/comparison.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 struct Point {
@@ -135,4 +135,4 @@ StudySection pieces_section(const std::vector<GptPiece>& pieces, const FirstTabl
   return section;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

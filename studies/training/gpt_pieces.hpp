@@ -10,7 +10,7 @@
 #include "studies/training/first_table.hpp"
 #include "studies/training/measured_gpts.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 enum class GptPieceKind {
   layer,  ///< time that one layer adds to a micro-batch
@@ -34,4 +34,4 @@ std::vector<GptPiece> gpt_pieces(std::span<const SimulatedGpt> steps);
 StudySection pieces_section(const std::vector<GptPiece>& pieces, const FirstTable& first,
                             const PublishedFigures& published);
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -14,7 +14,7 @@
 #include "workloads/analysis/steady_state.hpp"
 #include "workloads/training/training_step.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr std::int64_t kLargest = 1'000'000;
@@ -202,4 +202,4 @@ std::string MeasuredGptsPart::rows_csv() const {
   return text;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

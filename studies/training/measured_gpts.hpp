@@ -11,7 +11,7 @@
 #include "studies/study.hpp"
 #include "workloads/experiment.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 struct MeasuredGpt {
   std::int64_t hidden = 0, heads = 0, layers = 0, sequence = 0;
@@ -69,4 +69,4 @@ class MeasuredGptsPart {
   std::optional<Experiment> slow_host_;
 };
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -11,7 +11,7 @@
 #include "engine/units.hpp"
 #include "studies/study.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 struct MeasuredStep {
   std::string set = {};    ///< of one table and one way of training: "mpt"
@@ -36,4 +36,4 @@ inline constexpr std::array kStepTables = {
 std::vector<MeasuredStep> read_measured_steps(const std::filesystem::path& data,
                                               std::vector<std::string>& broken);
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -12,7 +12,7 @@
 #include "studies/training/step_numbers.hpp"
 #include "workloads/analysis/steady_state.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 struct Mechanism {
@@ -112,4 +112,4 @@ std::vector<double> MechanismsPart::costs() const {
   return seconds;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

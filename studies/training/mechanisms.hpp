@@ -10,7 +10,7 @@
 #include "studies/study.hpp"
 #include "studies/training/measured_steps.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// Every measured step without any of the mechanisms, with each alone, and with all.
 class MechanismsPart {
@@ -34,4 +34,4 @@ class MechanismsPart {
   std::vector<Row> rows_;
 };
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -15,7 +15,7 @@
 #include "workloads/models/transformer.hpp"
 #include "workloads/training/training_step.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 /// Bytes that a rank needs whatever its tokens, and for each token of a micro-batch.
@@ -195,4 +195,4 @@ std::vector<LargeLayout> layouts_too_large() {
   return layouts;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

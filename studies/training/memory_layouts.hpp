@@ -6,7 +6,7 @@
 
 #include "workloads/program/step_facts.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 struct LargeLayout {
   std::string name;     ///< "llama-3-8b on a100-sxm-80gb-8, fsdp"
@@ -20,4 +20,4 @@ struct LargeLayout {
 /// simulated steps keep. \throws ConfigError
 std::vector<LargeLayout> layouts_too_large();
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -10,7 +10,7 @@
 #include "studies/training/memory_layouts.hpp"
 #include "studies/training/step_numbers.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 StudyLine refused_ones(const std::vector<RanStep>& ran, const PublishedFigures& published) {
@@ -105,4 +105,4 @@ StudySection memory_verdicts(const std::vector<RanStep>& ran, const PublishedFig
   return section;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

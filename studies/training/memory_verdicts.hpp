@@ -13,7 +13,7 @@
 #include "studies/training/measured_steps.hpp"
 #include "workloads/program/step_facts.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// A step that somebody ran: it had room.
 struct RanStep {
@@ -30,4 +30,4 @@ std::vector<RanStep> steps_that_ran(const std::vector<MeasuredStep>& steps,
 
 StudySection memory_verdicts(const std::vector<RanStep>& ran, const PublishedFigures& published);
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

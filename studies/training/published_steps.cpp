@@ -9,7 +9,7 @@
 #include "studies/training/step_numbers.hpp"
 #include "workloads/analysis/steady_state.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr std::uint64_t kDraws = 10;
@@ -134,4 +134,4 @@ StudySection PublishedStepsPart::section(const PublishedFigures& published, cons
   return section;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -9,7 +9,7 @@
 #include "studies/study.hpp"
 #include "studies/training/step_scores.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 class PublishedStepsPart {
  public:
@@ -39,4 +39,4 @@ class PublishedStepsPart {
   std::vector<Variant> variants_;
 };
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

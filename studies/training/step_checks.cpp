@@ -16,7 +16,7 @@
 #include "workloads/models/transformer.hpp"
 #include "workloads/training/training_step.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 Experiment load(std::string_view name, const std::vector<std::string>& sets) {
@@ -181,4 +181,4 @@ StudySection memory_section(const PublishedFigures& published) {
   return section;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -11,7 +11,7 @@
 #include "workloads/experiment.hpp"
 #include "workloads/training/setup.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// A step with everything shared, with nothing shared, and what its loss split says of the difference.
 class InterferencePart {
@@ -53,4 +53,4 @@ StudySection memory_section(const PublishedFigures& published);
 /// last layer's parameters, the final norm's tensors, and three tensors of logits in fp32.
 Bytes closed_form_memory(const TrainingSetup& setup, int ranks);
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -5,7 +5,7 @@
 
 #include "studies/training/step_numbers.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
@@ -21,4 +21,4 @@ StudySection cost_section(const std::vector<double>& seconds, const PublishedFig
           .decimals = 3};
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -13,7 +13,7 @@
 
 #include "engine/units.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 inline constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
 inline constexpr double kPercent = 100.0;
@@ -39,4 +39,4 @@ inline std::string step_csv(std::string_view set, std::string_view row, Seconds 
   return text + '\n';
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

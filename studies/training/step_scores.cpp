@@ -12,7 +12,7 @@
 #include "studies/training/step_numbers.hpp"
 #include "workloads/analysis/steady_state.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr std::uint64_t kDraws = 10;
@@ -238,4 +238,4 @@ StudySection intervals_section(const std::vector<SimulatedStep>& steps, const Pu
   return section;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -12,7 +12,7 @@
 #include "studies/training/first_table.hpp"
 #include "studies/training/measured_steps.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// A measured step and its simulation.
 struct SimulatedStep {
@@ -53,4 +53,4 @@ StudySection rows_section(const std::vector<SimulatedStep>& steps, const Publish
 /// How many rows lie in their intervals, and how wide these are.
 StudySection intervals_section(const std::vector<SimulatedStep>& steps, const PublishedFigures& published);
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

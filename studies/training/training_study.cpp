@@ -20,7 +20,7 @@
 #include "studies/training/step_numbers.hpp"
 #include "studies/training/step_scores.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr std::string_view kGpts = "training/gpt_one_node_a100_2_and_4_gpus.csv";
@@ -125,4 +125,4 @@ Study training_study() {
       .has_rows = true};
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

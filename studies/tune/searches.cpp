@@ -2,7 +2,7 @@
 
 #include "workloads/tune/candidate_search.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 SearchedCandidates searched(const MeasuredSpace& space, const std::vector<std::size_t>& admitted) {
@@ -34,4 +34,4 @@ SearchOutcome search(const MeasuredSpace& space, bool exact) {
   return outcome;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

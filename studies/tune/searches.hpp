@@ -7,7 +7,7 @@
 
 #include "studies/tune/space.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 struct SearchOutcome {
   std::vector<std::size_t> simulated;  ///< candidates, in the order of the search
@@ -20,4 +20,4 @@ struct SearchOutcome {
 /// As c3sim tune does it on \p space by default, or with --exact.
 SearchOutcome search(const MeasuredSpace& space, bool exact);
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -7,7 +7,7 @@
 #include "configs/sweep_positions.hpp"
 #include "engine/errors.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 /// What a job hands over: numbers only.
@@ -125,4 +125,4 @@ double MeasuredSpace::search_seconds(const std::vector<std::size_t>& simulated) 
   return sum;
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -11,7 +11,7 @@
 #include "studies/simulations.hpp"
 #include "workloads/tune/candidate.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 
 /// A candidate, and what it takes to know it, in seconds of CPU time.
 struct MeasuredCandidate {
@@ -56,4 +56,4 @@ class MeasuredSpace {
   std::vector<MeasuredCandidate> candidates_;  ///< by point
 };
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

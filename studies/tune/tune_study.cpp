@@ -13,7 +13,7 @@
 #include "studies/tune/searches.hpp"
 #include "studies/tune/space.hpp"
 
-namespace c3::inline studies {
+namespace c3 { inline namespace studies {
 namespace {
 
 constexpr std::string_view kName = "tune";
@@ -152,4 +152,4 @@ Study tune_study() {
           .has_rows = true};
 }
 
-}  // namespace c3::studies
+}}  // namespace c3::studies

@@ -14,8 +14,7 @@
 
 #include "results/timeline_writer.hpp"
 
-namespace c3 {
-namespace {
+namespace c3 { namespace {
 
 constexpr int kGpus = 8;
 constexpr int kResourcesPerGpu = 10;
@@ -162,8 +161,7 @@ int run(const char* path, std::uint64_t activities, std::uint64_t steps) {
   return 0;
 }
 
-}  // namespace
-}  // namespace c3
+}}  // namespace c3
 
 int main(int argc, char** argv) {
   if (argc != 4) return 2;

@@ -10,8 +10,7 @@
 #include "tests/support/near.hpp"
 #include "workloads/analysis/study.hpp"
 
-namespace c3::test {
-namespace {
+namespace c3::test { namespace {
 
 TEST_CASE("the main job's median times are those of 2026-11-25 within 0.5 %") {
   const std::map<std::string, double> golden_us = {
@@ -47,5 +46,4 @@ TEST_CASE("strategies of the main job rank as their mechanisms say") {
   CHECK(by_name["dma"].loss->cus.value == 0.0);
 }
 
-}  // namespace
-}  // namespace c3::test
+}}  // namespace c3::test

@@ -9,8 +9,7 @@
 #include "tests/support/main_job.hpp"
 #include "tests/support/near.hpp"
 
-namespace c3::test {
-namespace {
+namespace c3::test { namespace {
 
 /// Every rate times \p factor, every duration divided by it; sizes stay. From the tables of keys, so that a new
 /// rate cannot be forgotten here.
@@ -48,5 +47,4 @@ TEST_CASE("all rates times lambda and latencies by lambda give all times by lamb
     check_scaling(random_job(number), 2.0);
 }
 
-}  // namespace
-}  // namespace c3::test
+}}  // namespace c3::test

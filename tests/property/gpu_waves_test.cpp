@@ -9,8 +9,7 @@
 
 #include "gpu/waves.hpp"
 
-namespace c3 {
-namespace {
+namespace c3 { namespace {
 
 /// At every time each slot whose block has ended takes the next one; blocks do their own tiles, then what is
 /// left.
@@ -62,5 +61,4 @@ TEST_CASE("property: a persistent kernel never needs fewer waves than one that i
   }));
 }
 
-}  // namespace
-}  // namespace c3
+}}  // namespace c3

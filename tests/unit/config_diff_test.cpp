@@ -6,8 +6,7 @@
 #include "configs/config_diff.hpp"
 #include "configs/toml_text.hpp"
 
-namespace c3 {
-namespace {
+namespace c3 { namespace {
 
 std::vector<ConfigChange> diff(const std::string& a, const std::string& b,
                                const ConfigDiffOptions& options = {}) {
@@ -73,5 +72,4 @@ TEST_CASE("a list in the place of a value is a change of both") {
   CHECK(changes.size() == 3);  // x gone, x[0] and x[1] new
 }
 
-}  // namespace
-}  // namespace c3
+}}  // namespace c3

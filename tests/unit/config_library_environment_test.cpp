@@ -9,8 +9,7 @@
 #include "configs/library_environment.hpp"
 #include "tests/unit/config_files.hpp"
 
-namespace c3 {
-namespace {
+namespace c3 { namespace {
 
 using Texts = std::vector<std::string>;
 
@@ -113,5 +112,4 @@ TEST_CASE("every key that a variable sets is one of the configuration") {
   }
 }
 
-}  // namespace
-}  // namespace c3
+}}  // namespace c3

@@ -14,8 +14,7 @@
 #include "tests/unit/config_files.hpp"
 #include "workloads/models/transformer.hpp"
 
-namespace c3 {
-namespace {
+namespace c3 { namespace {
 
 const std::string kDense =
     "name = \"m\"\ngated = false\nhidden = 64\nffn = 256\nheads = 4\nkv_heads = 4\nlayers = 6\n";
@@ -165,5 +164,4 @@ TEST_CASE("parts of a model that do not fit are refused where they are") {
         "m.toml:8:1: model.heads_dim: unknown key; did you mean 'head_dim'?");
 }
 
-}  // namespace
-}  // namespace c3
+}}  // namespace c3

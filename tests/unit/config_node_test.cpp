@@ -10,8 +10,7 @@
 #include "tests/support/print_units.hpp"
 #include "tests/unit/config_files.hpp"
 
-namespace c3 {
-namespace {
+namespace c3 { namespace {
 
 constexpr const char* kTree = R"(name = "tree"
 topology = "wired"
@@ -208,5 +207,4 @@ TEST_CASE("no draw of a node preset's ranges contradicts itself") {
   }
 }
 
-}  // namespace
-}  // namespace c3
+}}  // namespace c3

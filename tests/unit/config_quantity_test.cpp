@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace c3 {
-namespace {
+namespace c3 { namespace {
 
 std::string refusal(std::string_view text, Dimension dimension) {
   try {
@@ -81,5 +80,4 @@ TEST_CASE("a text that is no quantity of the dimension is refused with the reaso
   }
 }
 
-}  // namespace
-}  // namespace c3
+}}  // namespace c3

@@ -8,8 +8,7 @@
 #include "tests/support/near.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace c3 {
-namespace {
+namespace c3 { namespace {
 
 class Table {
  public:
@@ -93,5 +92,4 @@ TEST_CASE("a log of iterations has lengths and times, without the first of an ep
   CHECK(log.iterations[1].time.value == near(0.155));
 }
 
-}  // namespace
-}  // namespace c3
+}}  // namespace c3

@@ -5,8 +5,7 @@
 
 #include "engine/interrupt.hpp"
 
-namespace c3 {
-namespace {
+namespace c3 { namespace {
 
 using Clock = std::chrono::steady_clock;
 
@@ -42,5 +41,4 @@ TEST_CASE("there is one heartbeat at a time, and without a request nothing stops
   CHECK_NOTHROW(checkpoint());
 }
 
-}  // namespace
-}  // namespace c3
+}}  // namespace c3

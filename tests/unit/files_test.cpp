@@ -19,8 +19,7 @@
 #include "files/written_files.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace c3 {
-namespace {
+namespace c3 { namespace {
 
 namespace fs = std::filesystem;
 
@@ -352,5 +351,4 @@ TEST_CASE("gzip data that end too early or are damaged are refused, not taken fo
                        IoError);
 }
 
-}  // namespace
-}  // namespace c3
+}}  // namespace c3

@@ -13,8 +13,7 @@
 #include "gpu/kernels/vector/vector_shape.hpp"
 #include "tests/support/near.hpp"
 
-namespace c3 {
-namespace {
+namespace c3 { namespace {
 
 struct Totals {
   double gemm_flops = 0.0;
@@ -296,5 +295,4 @@ TEST_CASE("a plain roofline over the list comes within 6 % of another author's o
   }
 }
 
-}  // namespace
-}  // namespace c3
+}}  // namespace c3

@@ -10,8 +10,7 @@
 #include "tests/support/near.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace c3 {
-namespace {
+namespace c3 { namespace {
 
 struct HandActivity {
   std::string name;
@@ -234,5 +233,4 @@ TEST_CASE("a long timeline is matched over its blocks") {
   CHECK(diff.changes.front().change() == 2'000'000);
 }
 
-}  // namespace
-}  // namespace c3
+}}  // namespace c3

@@ -12,8 +12,7 @@
 #include "results/text_table.hpp"
 #include "tests/support/text_lines.hpp"
 
-namespace c3 {
-namespace {
+namespace c3 { namespace {
 
 using test::lines;
 
@@ -330,5 +329,4 @@ TEST_CASE("what is shown of a text is printable and short, whatever is in it") {
   CHECK(table.width() == 200);
 }
 
-}  // namespace
-}  // namespace c3
+}}  // namespace c3

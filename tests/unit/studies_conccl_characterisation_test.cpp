@@ -16,8 +16,7 @@
 #include "tests/support/mi300x_like.hpp"
 #include "tests/support/near.hpp"
 
-namespace c3 {
-namespace {
+namespace c3 { namespace {
 
 const StudyProgress kQuiet = [](std::size_t, std::size_t) {};
 
@@ -193,5 +192,4 @@ TEST_CASE("memory-bound GEMMs lose less to CUs removed, and gain where the cache
   CHECK(part.plots(published).front().curves.size() == 3);
 }
 
-}  // namespace
-}  // namespace c3
+}}  // namespace c3

@@ -7,8 +7,7 @@
 #include "studies/conccl/statistics.hpp"
 #include "tests/support/near.hpp"
 
-namespace c3 {
-namespace {
+namespace c3 { namespace {
 
 /// Ideal 2 and 1.5; shares 1/2 and 1/5, and one above all of the ideal.
 const std::vector<PairSpeedup> kPairs = {{2.0, 1.5}, {1.5, 1.1}, {1.5, 1.6}};
@@ -68,5 +67,4 @@ TEST_CASE("Spearman's correlation sees ranks only, ties by their mean") {
   CHECK(spearman_noise(50) == near(0.28));
 }
 
-}  // namespace
-}  // namespace c3
+}}  // namespace c3

@@ -19,8 +19,7 @@
 #include "tests/support/near.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace c3 {
-namespace {
+namespace c3 { namespace {
 
 const StudyProgress kQuiet = [](std::size_t, std::size_t) {};
 
@@ -250,5 +249,4 @@ TEST_CASE("every range of the experiment can be put at either end, the others st
   CHECK(moved > ranges.size());
 }
 
-}  // namespace
-}  // namespace c3
+}}  // namespace c3

@@ -9,8 +9,7 @@
 #include "tests/support/near.hpp"
 #include "tests/unit/config_files.hpp"
 
-namespace c3 {
-namespace {
+namespace c3 { namespace {
 
 const PublishedFigures& published() {
   static const PublishedFigures kPublished(study_file("one_gpu", "published.csv"));
@@ -208,5 +207,4 @@ TEST_CASE("images of a step are those of its row") {
   CHECK_THROWS_WITH_AS(row("h100-sxm,resnet-50,fp64,nhwc,64"), doctest::Contains("images.csv:2"), ConfigError);
 }
 
-}  // namespace
-}  // namespace c3
+}}  // namespace c3

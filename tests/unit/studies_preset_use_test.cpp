@@ -19,8 +19,7 @@
 #include "studies/hypotheses.hpp"
 #include "studies/study.hpp"
 
-namespace c3 {
-namespace {
+namespace c3 { namespace {
 
 using Texts = std::vector<std::string>;
 
@@ -80,5 +79,4 @@ TEST_CASE("every number of a preset is used somewhere") {
   CHECK(unused == Texts{});
 }
 
-}  // namespace
-}  // namespace c3
+}}  // namespace c3

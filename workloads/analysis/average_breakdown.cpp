@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 void add(std::vector<ClassTime>& sums, const ClassTime& its, double ranks) {
@@ -54,4 +54,4 @@ StepBreakdown average_breakdown(const std::vector<SimulatedClass>& classes) {
   return mean;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

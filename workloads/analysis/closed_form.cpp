@@ -2,7 +2,7 @@
 
 #include "workloads/analysis/closed_form_times.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 ClosedFormTime closed_form_time(const Experiment& experiment) {
   const Program& program = experiment.program;
   ClosedFormTimes times(experiment);
@@ -27,4 +27,4 @@ ClosedFormTime closed_form_time(const Experiment& experiment) {
   return longest;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

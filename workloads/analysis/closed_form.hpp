@@ -6,7 +6,7 @@
 #include "workloads/analysis/isolated_schedule.hpp"
 #include "workloads/experiment.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// A step by closed form, of the ranks with most to do.
 struct ClosedFormTime {
@@ -24,4 +24,4 @@ struct ClosedFormTime {
 /// \throws InfeasibleError as describe() does
 ClosedFormTime closed_form_time(const Experiment& experiment);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

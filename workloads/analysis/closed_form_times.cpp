@@ -11,7 +11,7 @@
 #include "workloads/execute/collective_choice.hpp"
 #include "workloads/execute/partition.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 /// Of the members of a group, how many share the first one's node.
@@ -117,4 +117,4 @@ Seconds ClosedFormTimes::alone(const Call& call) const {
   return std::max(least, expected ? *expected : time_at_rates(call.what, cluster_));
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

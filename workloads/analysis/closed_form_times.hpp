@@ -5,7 +5,7 @@
 
 #include "workloads/experiment.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// Times operations, each unlike one once: kernels as their closed form says; collectives as NCCL's formula
 /// expects (expected_time), or with RCCL, whose formula is about whole nodes, with copy engines and without a
@@ -55,4 +55,4 @@ BytesPerSecond rate_between_nodes(const ClusterSpec& cluster);
 /// members lie unevenly over nodes.
 Seconds time_at_rates(const CollectiveCall& call, const ClusterSpec& cluster);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

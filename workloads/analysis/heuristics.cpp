@@ -11,7 +11,7 @@
 #include "workloads/execute/collective_choice.hpp"
 #include "workloads/execute/run.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 /// A strategy with a partition, and what a table of isolated times says of it.
@@ -165,4 +165,4 @@ std::vector<HeuristicPick> heuristic_picks(const ExperimentFactory& make,
   return picks;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

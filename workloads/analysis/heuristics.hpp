@@ -11,7 +11,7 @@
 #include "workloads/analysis/study.hpp"
 #include "workloads/experiment.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// A stream of kernels and one of collectives, by position.
 struct StreamPair {
@@ -40,4 +40,4 @@ std::vector<std::size_t> by_isolated_times(std::span<const Seconds> kernel,
 std::vector<HeuristicPick> heuristic_picks(const ExperimentFactory& make,
                                            std::span<const StrategyResult> results);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

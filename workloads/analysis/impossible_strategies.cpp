@@ -10,7 +10,7 @@
 #include "workloads/execute/check_run.hpp"
 #include "workloads/execute/run.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 std::vector<ImpossibleStrategy> impossible_strategies(const Experiment& experiment) {
   std::vector<ImpossibleStrategy> impossible;
@@ -38,4 +38,4 @@ Experiment without(Experiment experiment, const std::vector<ImpossibleStrategy>&
   return experiment;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -6,7 +6,7 @@
 
 #include "workloads/experiment.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 struct ImpossibleStrategy {
   std::string name;
@@ -21,4 +21,4 @@ std::vector<ImpossibleStrategy> impossible_strategies(const Experiment& experime
 /// \p experiment with the strategies that can run.
 Experiment without(Experiment experiment, const std::vector<ImpossibleStrategy>& impossible);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -4,7 +4,7 @@
 #include <optional>
 #include <stdexcept>
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 /// One stream, as far as it has come.
@@ -78,4 +78,4 @@ IsolatedSchedule schedule(const Program& program, const Script& script,
   return Scheduler(program, script, lasts).run();
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

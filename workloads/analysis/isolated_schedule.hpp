@@ -6,7 +6,7 @@
 #include "workloads/execute/step_breakdown.hpp"
 #include "workloads/program/program.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 struct IsolatedSchedule {
   Seconds time;  ///< until the last operation ends
@@ -20,4 +20,4 @@ struct IsolatedSchedule {
 IsolatedSchedule schedule(const Program& program, const Script& script,
                           const std::vector<std::vector<Seconds>>& lasts);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -9,7 +9,7 @@
 #include "workloads/execute/collective_choice.hpp"
 #include "workloads/execute/partition.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 constexpr std::size_t kMostCalls = 6;
@@ -63,4 +63,4 @@ const std::optional<BetterChoice>& LibraryChoices::better(const CollectiveCall& 
   return tried_.back().better;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

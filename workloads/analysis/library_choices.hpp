@@ -8,7 +8,7 @@
 #include "collectives/better_choice.hpp"
 #include "workloads/experiment.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// Tries, of each stream, the calls that carry most bytes, each alike one once for all strategies.
 class LibraryChoices {
@@ -42,4 +42,4 @@ class LibraryChoices {
   std::vector<Tried> tried_;
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

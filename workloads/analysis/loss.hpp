@@ -2,7 +2,7 @@
 
 #include "engine/units.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// Where the time beyond ideal went. Shapley values of giving each kernel a private copy of one resource. The
 /// parts add up to the median time less the longest median alone; with draws, both of the draw that has the
@@ -18,4 +18,4 @@ struct LossSplit {
   Seconds total() const { return dispatch + cus + cache + hbm + links + interaction; }
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -9,7 +9,7 @@
 #include "workloads/analysis/periodic_power.hpp"
 #include "workloads/analysis/steady_state.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 Seconds& part_of(LossSplit& split, SharedResource resource) {
@@ -98,4 +98,4 @@ LossSplit split_loss(const Experiment& experiment, const Strategy& strategy, con
   return split;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -9,7 +9,7 @@
 #include "workloads/analysis/loss.hpp"
 #include "workloads/execute/run.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// Resources that at least two streams of \p strategy share; giving copies of others changes nothing.
 std::vector<SharedResource> shared_resources(const Experiment& experiment, const Strategy& strategy);
@@ -34,4 +34,4 @@ LossSplit split_loss(const Experiment& experiment, const Strategy& strategy, con
 /// Simulated runs that split_loss() makes for each seed: one for each subset that is not empty.
 std::size_t loss_split_runs(const Experiment& experiment, const Strategy& strategy);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -12,7 +12,7 @@
 #include "workloads/program/joiners.hpp"
 #include "workloads/program/operator_values.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 Seconds LowerBound::together() const { return std::max({kernels, collectives, hbm}); }
 
@@ -241,4 +241,4 @@ LowerBound lower_bound(const Experiment& experiment, const Strategy& strategy) {
   return bound_of(whole_work(experiment, strategy), raw_egress(cluster.network()), cluster.gpu.hbm.peak);
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -3,7 +3,7 @@
 
 #include "workloads/experiment.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// For the rank with most to do. Latencies are left out: they only make the bound lower.
 struct LowerBound {
@@ -21,4 +21,4 @@ LowerBound lower_bound(const Experiment& experiment);
 /// must be read; nor does it wait for its kernel, so that `serial` is no more than together().
 LowerBound lower_bound(const Experiment& experiment, const Strategy& strategy);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstddef>
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// Position of the \p percent percentile (0 to 100) among \p count >= 1 sorted samples.
 inline std::size_t nearest_rank(std::size_t count, double percent) {
@@ -13,4 +13,4 @@ inline std::size_t nearest_rank(std::size_t count, double percent) {
   return std::clamp<std::size_t>(rank, 1, count) - 1;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -12,7 +12,7 @@
 #include "gpu/kernels/operator_table.hpp"
 #include "workloads/execute/step_breakdown.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 class Profiler {
@@ -112,4 +112,4 @@ Seconds IsolatedTimes::of(const Operation& operation) {
   return measured.time;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -10,7 +10,7 @@
 #include "workloads/program/operator_values.hpp"
 #include "workloads/program/program.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// Of which kind a range of the timeline is, whatever the numbers of its micro-batch and layer: "micro-batch 3,
 /// forward, layer 12" is "forward, layer".
@@ -60,4 +60,4 @@ class IsolatedTimes {
   std::vector<TimedCall> calls_;
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -1,6 +1,6 @@
 #include "workloads/analysis/out_of_memory.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 std::optional<OutOfMemory> out_of_memory(const ExperimentFactory& make) {
   const Experiment nominal = make(std::nullopt);
@@ -16,4 +16,4 @@ std::optional<OutOfMemory> out_of_memory(const ExperimentFactory& make) {
   return verdict;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -8,7 +8,7 @@
 
 #include "workloads/analysis/study.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// A step that does not fit: a result, not an error.
 struct OutOfMemory {
@@ -20,4 +20,4 @@ struct OutOfMemory {
 /// nullopt when every draw fits, or the experiment is no training step.
 std::optional<OutOfMemory> out_of_memory(const ExperimentFactory& make);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

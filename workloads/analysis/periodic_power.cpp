@@ -10,7 +10,7 @@
 #include "gpu/kernels/operator_class.hpp"
 #include "workloads/analysis/shorter_steps.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 constexpr double kLong = 3.0;       // times the averaging: of what a run began with 5 % is left
@@ -129,4 +129,4 @@ std::vector<PowerState> periodic_start(const Experiment& experiment, const Strat
   return states;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

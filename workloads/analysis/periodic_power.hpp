@@ -5,7 +5,7 @@
 
 #include "workloads/execute/run.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// Whether runs of \p experiment begin with boards as hot as they are left when runs are repeated.
 bool heats_its_boards(const Experiment& experiment);
@@ -27,4 +27,4 @@ bool heats_its_boards(const Experiment& experiment);
 std::vector<PowerState> periodic_start(const Experiment& experiment, const Strategy& strategy,
                                        const RunSetup& setup);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

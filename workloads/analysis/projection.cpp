@@ -11,7 +11,7 @@
 #include "engine/interrupt.hpp"
 #include "interconnect/spec.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 /// "bucket 3 all_reduce" is "bucket  all_reduce".
@@ -133,4 +133,4 @@ ProjectedStep Baseline::project(const Experiment& step) const {
   return scheduled(step, std::move(operators));
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

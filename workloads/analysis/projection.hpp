@@ -10,7 +10,7 @@
 #include "workloads/analysis/operator_profile.hpp"
 #include "workloads/experiment.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// An operator of a step, and how long it takes alone.
 struct TimedOperatorOfStep {
@@ -56,4 +56,4 @@ class Baseline {
   std::size_t profiled_ = 0;
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

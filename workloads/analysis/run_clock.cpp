@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 std::optional<RunClock> clock_of(const RunResult& run) {
   if (run.power.empty()) return std::nullopt;
@@ -17,4 +17,4 @@ std::optional<RunClock> clock_of(const RunResult& run) {
                   .energy = energy};
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -6,7 +6,7 @@
 #include "engine/units.hpp"
 #include "workloads/execute/run_result.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 struct RunClock {
   double speed = 1.0;   ///< of the core clock, of boost, mean over the run; of the GPU that was slowed most
@@ -20,4 +20,4 @@ struct RunClock {
 /// it what these draw on average.
 std::optional<RunClock> clock_of(const RunResult& run);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 Sizes layers_of(const ProgramFamily& family) {
   const std::int64_t layers = family.size().layers;
@@ -69,4 +69,4 @@ Experiment abridged(const Experiment& experiment) {
   return resized(experiment, {layers.last(), micro_batches.last()});
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

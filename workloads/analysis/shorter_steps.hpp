@@ -8,7 +8,7 @@
 
 #include "workloads/experiment.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// Three sizes of a step, equally far apart, from which larger ones follow.
 struct Sizes {
@@ -58,4 +58,4 @@ std::string abridged_part(const Experiment& experiment);
 /// \pre it is a training step
 Experiment abridged(const Experiment& experiment);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 std::vector<Seconds> AloneTimes::parts() const {
   return streams.empty() ? std::vector{kernels, collectives} : streams;
@@ -29,4 +29,4 @@ Strategy own_settings(const Strategy& strategy) {
 
 bool is_default(const Strategy& own) { return own.streams.empty() && !own.hbm_arbitration; }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -7,7 +7,7 @@
 #include "workloads/analysis/run_clock.hpp"
 #include "workloads/experiment.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// Medians of each side alone, and where streams are compared of each stream.
 struct AloneTimes {
@@ -29,4 +29,4 @@ Strategy own_settings(const Strategy& strategy);
 /// Whether a side alone runs under \p own as under no strategy at all.
 bool is_default(const Strategy& own);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -10,7 +10,7 @@
 #include "workloads/analysis/periodic_power.hpp"
 #include "workloads/analysis/step_outline.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 constexpr double kSteady = 0.01;  // of a period, by which the next may differ
@@ -175,4 +175,4 @@ RunResult run_step(const Experiment& experiment, const Strategy& strategy, const
   return whole;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

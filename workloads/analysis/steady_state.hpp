@@ -4,7 +4,7 @@
 #include "workloads/analysis/shorter_steps.hpp"
 #include "workloads/execute/run.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// As run_once, from where the governors of its GPUs stand when it is repeated (periodic_start). A step of many
 /// layers or micro-batches (`Measure::exact` is not set) is not simulated whole: once the layers in the middle,
@@ -15,4 +15,4 @@ namespace c3::inline workloads {
 /// that from layer to layer, such as how far a host is ahead.
 RunResult run_step(const Experiment& experiment, const Strategy& strategy, const RunSetup& setup);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

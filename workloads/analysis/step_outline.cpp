@@ -4,7 +4,7 @@
 
 #include "workloads/analysis/shorter_steps.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 void set_outline(Experiment& experiment, std::shared_ptr<const ProgramFamily> family) {
   StepFacts facts = family->facts(experiment.cluster);
@@ -42,4 +42,4 @@ LargerOutline larger_outline(const Experiment& outline) {
               static_cast<double>(sizes.whole - sizes.of[1]) / static_cast<double>(sizes.of[1] - sizes.of[0])};
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -5,7 +5,7 @@
 
 #include "workloads/experiment.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// As set_step(), but a step that does not fit in memory gets its facts alone: nobody simulates it.
 void set_outline(Experiment& experiment, std::shared_ptr<const ProgramFamily> family);
@@ -29,4 +29,4 @@ struct LargerOutline {
 /// \pre is_outline
 LargerOutline larger_outline(const Experiment& outline);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

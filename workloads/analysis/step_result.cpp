@@ -2,7 +2,7 @@
 
 #include "workloads/analysis/average_breakdown.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 StepResult step_result(const Experiment& experiment, const RunResult& run) {
   const StepFacts& facts = *experiment.step;
@@ -14,4 +14,4 @@ StepResult step_result(const Experiment& experiment, const RunResult& run) {
           .bubble = facts.pipeline ? std::optional(average_breakdown(run.classes).bubble) : std::nullopt};
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -7,7 +7,7 @@
 #include "workloads/execute/step_breakdown.hpp"
 #include "workloads/experiment.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// A training step under one strategy.
 struct StepResult {
@@ -25,4 +25,4 @@ struct StepResult {
 /// \pre \p experiment is a training step, of which \p run is one
 StepResult step_result(const Experiment& experiment, const RunResult& run);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -18,7 +18,7 @@
 #include "workloads/execute/run.hpp"
 #include "workloads/execute/shared_schedules.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 /// The repetitions of one setup: every draw and seed, in turn.
@@ -382,4 +382,4 @@ StudyResult run_study(const ExperimentFactory& make, const StudyWatch& watch) {
   return Study(make, watch).run();
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -20,7 +20,7 @@
 #include "workloads/execute/step_breakdown.hpp"
 #include "workloads/experiment.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// Compute side or communication side of a strategy.
 struct SideTimes {
@@ -168,4 +168,4 @@ std::vector<CollectiveRecord> record_run(const Experiment& experiment, const Str
 /// What record_run() simulates of \p experiment: all of it, or the part from which its time follows.
 Experiment recorded_part(const Experiment& experiment, const StrategyResult& result);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

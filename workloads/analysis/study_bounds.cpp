@@ -8,7 +8,7 @@
 #include "engine/interrupt.hpp"
 #include "workloads/analysis/steady_state.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 Seconds of(const Strategy& strategy, const LowerBound& bound) {
   return strategy.serial ? bound.serial : bound.together();
@@ -42,4 +42,4 @@ LowerBound StudyBounds::if_known(const Strategy& strategy) {
   }
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

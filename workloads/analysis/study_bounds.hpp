@@ -8,7 +8,7 @@
 
 #include "workloads/analysis/lower_bound.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 class StudyBounds {
  public:
@@ -32,4 +32,4 @@ class StudyBounds {
 /// What of \p bound holds for the time of \p strategy.
 Seconds of(const Strategy& strategy, const LowerBound& bound);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -1,7 +1,7 @@
 #include "gpu/clock/governor.hpp"
 #include "workloads/analysis/study.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 StudyConditions conditions_of(const Experiment& experiment) {
   const GpuSpec& gpu = experiment.cluster.gpu;
@@ -15,4 +15,4 @@ StudyConditions conditions_of(const Experiment& experiment) {
           .draws = experiment.measure.draws};
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

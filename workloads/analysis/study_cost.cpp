@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 void StudyCost::begin(Seconds bound) { bound_ = bound; }
 
@@ -72,4 +72,4 @@ StudyCost::Duration StudyCost::mean(StudyPart part) const {
   return part == StudyPart::together ? 2.0 * mean(StudyPart::alone) : mean(StudyPart::together);
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -7,7 +7,7 @@
 
 #include "engine/units.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// Simulations of a study that take about the same time each.
 enum class StudyPart {
@@ -73,4 +73,4 @@ class StudyCost {
   Seconds bound_;
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

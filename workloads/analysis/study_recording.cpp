@@ -6,7 +6,7 @@
 #include "workloads/analysis/study.hpp"
 #include "workloads/execute/run.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 std::vector<CollectiveRecord> record_run(const Experiment& experiment, const StrategyResult& result,
                                          Observer& observer, LaunchObserver* launches) {
@@ -26,4 +26,4 @@ Experiment recorded_part(const Experiment& experiment, const StrategyResult& res
   return is_shortened ? abridged(experiment) : experiment;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -5,7 +5,7 @@
 
 #include "workloads/analysis/nearest_rank.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 const Sample& percentile(const std::vector<Sample>& samples, double percent) {
   return samples[nearest_rank(samples.size(), percent)];
@@ -25,4 +25,4 @@ Seconds median_of_draw(const std::vector<Sample>& samples, std::size_t draw) {
   return median(of_draw);
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

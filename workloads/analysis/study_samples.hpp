@@ -7,7 +7,7 @@
 
 #include "workloads/execute/run_result.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// One repetition of a setup.
 struct Sample {
@@ -27,4 +27,4 @@ Seconds median(const std::vector<Sample>& samples);
 /// Of those of \p draw.
 Seconds median_of_draw(const std::vector<Sample>& samples, std::size_t draw);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -8,7 +8,7 @@
 #include "workloads/traces/replay/record_run.hpp"
 #include "workloads/traces/replay/replay_model.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 /// Of the steps of a rank, or of its GPU work where the trace has no steps.
@@ -92,4 +92,4 @@ std::vector<RankSimilarity> similarities(const Compared& compared) {
   return found;
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

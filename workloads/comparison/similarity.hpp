@@ -10,7 +10,7 @@
 #include "workloads/traces/execution/operator_times.hpp"
 #include "workloads/traces/replay/rank_figures.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 /// A rank of an operator list, and the traces that it was made from.
 struct ListedRank {
@@ -40,4 +40,4 @@ struct Compared {
 /// use.
 std::vector<RankSimilarity> similarities(const Compared& compared);
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -10,7 +10,7 @@
 
 #include "workloads/execute/run.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 Picoseconds picoseconds(Seconds date) { return {std::llround(date.value * 1e12)}; }
@@ -81,4 +81,4 @@ SimulatedDates simulate(const RecordedRun& run, Experiment experiment) {
   return dates;
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -6,7 +6,7 @@
 #include "workloads/experiment.hpp"
 #include "workloads/traces/replay/rank_figures.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 struct SimulatedDates {
   RunDates work;  ///< [ranks][their work]
@@ -18,4 +18,4 @@ struct SimulatedDates {
 /// is simulated by itself.
 SimulatedDates simulate(const RecordedRun& run, Experiment experiment);
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -8,7 +8,7 @@
 
 #include "gpu/kernels/operator_class.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 constexpr std::int64_t kMebibyte = 1 << 20;
@@ -113,4 +113,4 @@ ChannelShares AddressPlan::shares_of(const TouchedPhase& phase) const {
   return shares;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

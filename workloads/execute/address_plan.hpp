@@ -14,7 +14,7 @@
 #include "gpu/spec.hpp"
 #include "workloads/program/program.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// Gives addresses to the operands of a program, one after another in the order of streams and operations, and
 /// works out how each operation loads the channels. Operations of one name and shape have the same operands, as
@@ -60,4 +60,4 @@ class AddressPlan {
   std::map<std::string, std::vector<ChannelShares>> shares_;  ///< by the footprints of all operands
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

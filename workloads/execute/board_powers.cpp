@@ -5,7 +5,7 @@
 
 #include "gpu/clock/power_governor.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 PowerGovernor* governor_of(Cluster& cluster, int place) {
@@ -41,4 +41,4 @@ std::vector<BoardPower> board_powers(Cluster& cluster, const std::vector<PowerSt
   return powers;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -6,7 +6,7 @@
 #include "collectives/cluster.hpp"
 #include "workloads/execute/run_result.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// \p states of simulated ranks; empty: all were idle for long. Where the classes are not those of the run that
 /// found them, as Fold::exact may have it, all begin as the hottest.
@@ -17,4 +17,4 @@ void start_governors(Cluster& cluster, const std::vector<PowerState>& states);
 std::vector<BoardPower> board_powers(Cluster& cluster, const std::vector<PowerState>& states,
                                      const std::vector<SimulatedClass>& classes);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -8,7 +8,7 @@
 
 #include "engine/errors.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 std::optional<AddressMapping> mapping_of(ChannelSpec channels, ChannelMapping mapping) {
@@ -59,4 +59,4 @@ std::vector<BufferReach> buffer_reaches(const GpuSpec& gpu, const Program& progr
   return reaches;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

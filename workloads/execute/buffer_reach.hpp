@@ -9,7 +9,7 @@
 
 #include "workloads/execute/address_plan.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// A tensor that a kernel, a phase of its call or a collective touches.
 struct BufferReach {
@@ -35,4 +35,4 @@ double reach_of(const TouchedPhase& phase, const AddressMapping& mapping, BytesP
 /// channels.
 std::vector<BufferReach> buffer_reaches(const GpuSpec& gpu, const Program& program);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

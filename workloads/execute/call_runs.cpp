@@ -7,7 +7,7 @@
 #include "engine/errors.hpp"
 #include "workloads/program/joiners.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 /// Empty where waiting for slots is a small part of what channels last.
@@ -61,4 +61,4 @@ std::vector<std::string> CallRuns::notes() const {
   return notes;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

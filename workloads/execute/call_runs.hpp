@@ -8,7 +8,7 @@
 #include "collectives/group_runs.hpp"
 #include "workloads/program/program.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// A run of each of a program's calls in each of its groups.
 class CallRuns {
@@ -30,4 +30,4 @@ class CallRuns {
   std::vector<GroupRuns> runs_;
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

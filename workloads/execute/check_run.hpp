@@ -2,7 +2,7 @@
 
 #include "workloads/experiment.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 struct RunSetup;
 
@@ -10,4 +10,4 @@ struct RunSetup;
 /// what run_once() refuses. Streams that wait for each other are found by running only.
 void check_run(const Experiment& experiment, const Strategy& strategy, const RunSetup& setup);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

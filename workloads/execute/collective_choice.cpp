@@ -4,7 +4,7 @@
 #include "collectives/backends/entry.hpp"
 #include "collectives/library/tuner.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 Backend backend_of(const CollectiveCall& call, const StreamPolicy& policy, const ClusterSpec& cluster) {
   return policy.backend == Backend::cu ? choose_backend(call, cluster, policy.method) : policy.backend;
@@ -23,4 +23,4 @@ CollectiveMethod method_of(const CollectiveCall& call, const StreamPolicy& polic
   return choose_method(call, cluster, wish);
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -4,7 +4,7 @@
 #include "collectives/library/method.hpp"
 #include "workloads/experiment.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// What moves \p call: what \p policy names, but copy engines where it leaves channels to the library, which
 /// takes them (choose_backend).
@@ -14,4 +14,4 @@ Backend backend_of(const CollectiveCall& call, const StreamPolicy& policy, const
 /// chooses, and default_algorithm on copy engines.
 CollectiveMethod method_of(const CollectiveCall& call, const StreamPolicy& policy, const ClusterSpec& cluster);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

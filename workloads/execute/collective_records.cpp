@@ -4,7 +4,7 @@
 
 #include "collectives/call.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 CollectiveRecord record_of(const CollectiveRun& run, int rank, const SideSpan& span) {
   const CollectivePlan& plan = run.plan();
@@ -41,4 +41,4 @@ CollectiveRecord record_of(const std::string& name, const Exchange& exchange, co
           .busbw = rate};
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

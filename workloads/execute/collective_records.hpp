@@ -7,7 +7,7 @@
 #include "workloads/execute/run_result.hpp"
 #include "workloads/program/program.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// Of a rank's part in \p run, which took \p span.
 CollectiveRecord record_of(const CollectiveRun& run, int rank, const SideSpan& span);
@@ -17,4 +17,4 @@ CollectiveRecord record_of(const CollectiveRun& run, int rank, const SideSpan& s
 CollectiveRecord record_of(const std::string& name, const Exchange& exchange, const CollectiveRun& first,
                            int rank, const SideSpan& span);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -4,7 +4,7 @@
 
 #include "engine/errors.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 std::vector<std::size_t> enqueue_order(const Program& program, const Strategy& strategy) {
   std::vector<std::size_t> order;
@@ -19,4 +19,4 @@ std::vector<std::size_t> enqueue_order(const Program& program, const Strategy& s
   return order;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 EventTable::Entry& EventTable::entry(EventId number) {
   Entry& entry = entries_[number];
@@ -20,4 +20,4 @@ void EventTable::record(EventId number, Seconds date, ActivityId after) {
   its.event->set();
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

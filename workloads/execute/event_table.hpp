@@ -7,7 +7,7 @@
 #include "engine/event.hpp"
 #include "workloads/program/program.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// Events of one rank by number, made at first mention.
 class EventTable {
@@ -36,4 +36,4 @@ class EventTable {
   std::vector<Entry> entries_;
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

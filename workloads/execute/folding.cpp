@@ -11,7 +11,7 @@
 #include "workloads/program/message_ways.hpp"
 #include "workloads/program/rank_classes.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 /// Whether loads of links can be added up: a hash makes each rank's its own.
@@ -204,4 +204,4 @@ std::shared_ptr<const RankPartition> classes_of(const Experiment& experiment, co
   return partition;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

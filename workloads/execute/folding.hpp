@@ -8,7 +8,7 @@
 #include "interconnect/rank_partition.hpp"
 #include "workloads/experiment.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// Whether one rank can stand for all: every rank of the node sees the same links, and all ranks do the same in
 /// every operation. Not with measure.fold = "none".
@@ -23,4 +23,4 @@ bool folds(const Experiment& experiment, const Strategy& strategy);
 std::shared_ptr<const RankPartition> classes_of(const Experiment& experiment, const Strategy& strategy,
                                                 const std::vector<std::uint32_t>& apart = {});
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -6,7 +6,7 @@
 #include "gpu/kernels/describe.hpp"
 #include "workloads/execute/partition.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 Fusions::Fusions(const Experiment& experiment, const Strategy& strategy, const CallRuns& calls)
     : calls_(calls) {
@@ -55,4 +55,4 @@ FusedCollective* Fusions::of(std::uint32_t script, OperationPlace place, int ran
   return found == fused_.end() ? nullptr : dynamic_cast<FusedCollective*>(calls_[found->second].of(rank));
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

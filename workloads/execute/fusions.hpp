@@ -8,7 +8,7 @@
 #include "workloads/execute/call_runs.hpp"
 #include "workloads/experiment.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// The fused collectives of a run, by the kernel that makes their data.
 class Fusions {
@@ -26,4 +26,4 @@ class Fusions {
   std::map<std::tuple<std::uint32_t, std::size_t, std::size_t>, CallId> fused_;  ///< by script and place
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -3,7 +3,7 @@
 #include "engine/extremes.hpp"
 #include "engine/random.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 std::vector<double> slower_gpus(double spread, int ranks, bool stands_for_others, std::uint64_t seed) {
   if (spread <= 0.0) return {};
@@ -16,4 +16,4 @@ std::vector<double> slower_gpus(double spread, int ranks, bool stands_for_others
   return slower;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

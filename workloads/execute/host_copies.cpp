@@ -7,7 +7,7 @@
 
 #include "engine/errors.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 EdgeKind edge_of(HostWay way) {
@@ -119,4 +119,4 @@ Task HostCopies::run(HostCopy copy, Launch launch) const {
   simulation.end_activity(activity);
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

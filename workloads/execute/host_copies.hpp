@@ -8,7 +8,7 @@
 #include "collectives/cluster.hpp"
 #include "workloads/program/program.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// A copy is one flow over the link to the host (HostLinks), the memory there and the GPU's HBM, where it
 /// competes like a copy engine of its own; before it are the phases of a copy engine's command that follow the
@@ -46,4 +46,4 @@ class HostCopies {
   std::vector<std::size_t> calls_;                     ///< of FoldedLinks, with classes
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

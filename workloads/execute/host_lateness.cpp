@@ -7,7 +7,7 @@
 
 #include "engine/extremes.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 /// Point i of the grid is a count of (i / kSteps)^2 stalls, close together where lateness grows fastest.
@@ -61,4 +61,4 @@ std::vector<HostLateness> lateness_of_threads(const HostProgram& host, int hosts
   return lateness;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -8,7 +8,7 @@
 #include "engine/random.hpp"
 #include "workloads/program/program.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// One host thread for which it is drawn when it stands still; or the latest of several hosts, since they last
 /// waited for the same thing, by expectation (expected_largest_stall_sum): a collective waits for that one.
@@ -44,4 +44,4 @@ class HostLateness {
 /// draws by (\p seed, \p rank, thread)
 std::vector<HostLateness> lateness_of_threads(const HostProgram& host, int hosts, std::uint64_t seed, int rank);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

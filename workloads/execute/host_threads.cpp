@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 constexpr const char* kBehind = "operations before it in its hardware queue";
@@ -139,4 +139,4 @@ void HostThreads::ended(std::size_t stream) {
   room->set();
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -13,7 +13,7 @@
 #include "workloads/execute/run_result.hpp"
 #include "workloads/program/program.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 enum class HostOrder {
   by_queue,    ///< operations of a hardware queue start one after another
@@ -87,4 +87,4 @@ class HostThreads {
   std::vector<HostMark> marks_;
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <iterator>
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 constexpr std::uint64_t kCollective = std::uint64_t{1} << 40, kJoined = std::uint64_t{1} << 41;
@@ -111,4 +111,4 @@ void SampledKernel::ended(Seconds time) {
   if (place_->is_calm) replay_.samples_.add_simulated(place_->samples, time);
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -13,7 +13,7 @@
 #include "workloads/program/program.hpp"
 #include "workloads/sampling/running_samples.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// What runs on one GPU now: at most one operation of each stream.
 class Company {
@@ -121,4 +121,4 @@ class SampledKernel final : public KernelTimes {
   bool is_replayed_ = false;
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -8,7 +8,7 @@
 #include "gpu/kernels/describe.hpp"
 #include "workloads/execute/collective_choice.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 bool overlap(const CuRange& a, const CuRange& b) { return std::max(a.begin, b.begin) < std::min(a.end, b.end); }
@@ -74,4 +74,4 @@ std::vector<std::string> notes_of(const std::vector<std::optional<KernelShare>>&
   return notes;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -13,7 +13,7 @@
 #include "workloads/experiment.hpp"
 #include "workloads/program/operator_values.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// What \p stream has of a GPU while all others run: the CUs of its mask, less one for each channel of the
 /// largest collective of every other stream on them, divided by the number of streams with kernels there; and
@@ -47,4 +47,4 @@ std::vector<std::optional<KernelShare>> kernel_shares(const Experiment& experime
 std::vector<std::string> notes_of(const std::vector<std::optional<KernelShare>>& shares,
                                   const std::vector<std::string>& streams);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -6,7 +6,7 @@
 #include "engine/units.hpp"
 #include "workloads/program/program.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// One operation of a rank that its host has put into the GPU's queue.
 struct HostLaunch {
@@ -29,4 +29,4 @@ class LaunchObserver {
   virtual void launched(const HostLaunch& launch) = 0;
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

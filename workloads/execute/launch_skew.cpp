@@ -6,7 +6,7 @@
 
 #include "engine/random.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 std::vector<Seconds> launch_delays(Seconds skew, int ranks, std::uint64_t seed) {
   std::vector<Seconds> delays(static_cast<std::size_t>(ranks));
@@ -35,4 +35,4 @@ std::vector<Seconds> launch_dates(const Cluster& cluster, bool is_isolated) {
   return launches;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -7,7 +7,7 @@
 #include "collectives/cluster.hpp"
 #include "engine/units.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// How much later than the first of them each of \p ranks launches, on all its streams, in the run of \p seed:
 /// |z| times \p skew with z standard normal (cut at three deviations) by (seed, rank), less the least of them.
@@ -19,4 +19,4 @@ std::vector<Seconds> launch_delays(Seconds skew, int ranks, std::uint64_t seed);
 /// the reference is what it takes
 std::vector<Seconds> launch_dates(const Cluster& cluster, bool is_isolated);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -14,7 +14,7 @@
 #include "gpu/kernels/describe.hpp"
 #include "interconnect/rank_partition.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 /// Of one rank.
@@ -125,4 +125,4 @@ std::optional<Bytes> ExperimentMemory::of(int rank) const {
   return plans_[experiment_.program.script_number(rank)].total();
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

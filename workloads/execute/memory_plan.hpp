@@ -9,7 +9,7 @@
 #include "interconnect/rank_partition.hpp"
 #include "workloads/experiment.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// What ranks that run one script hold: the tensors of kernels, and the buffers of collectives and messages.
 /// Streams may run beside one another, so the largest operation of each counts, all of them together;
@@ -51,4 +51,4 @@ class ExperimentMemory {
   std::vector<MemoryPlan> plans_;  ///< by script; none of a training step
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

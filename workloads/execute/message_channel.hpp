@@ -6,7 +6,7 @@
 
 #include "engine/units.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// Which of the messages that have been sent and received have left their sender. The n-th that is sent is the
 /// n-th that is received. A message of no more than the buffer leaves as soon as those before it that have not
@@ -67,4 +67,4 @@ class MessageChannel {
   std::size_t out_ = 0;   ///< the first that has not been received
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

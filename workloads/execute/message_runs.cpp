@@ -7,7 +7,7 @@
 #include "base/joined_numbers.hpp"
 #include "collectives/backends/entry.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 MessageRuns::MessageRuns(Cluster& cluster, const Program& program, PlanOf plan_of)
     : cluster_(cluster), program_(program), plan_of_(std::move(plan_of)) {
@@ -128,4 +128,4 @@ void MessageRuns::add_meeting(Channel& channel, const CollectivePlan& plan, Byte
   meeting.receiver = make_collective(cluster_, std::move(of_end));
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

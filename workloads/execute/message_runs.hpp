@@ -16,7 +16,7 @@
 #include "workloads/program/message_ways.hpp"
 #include "workloads/program/program.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// Each message is a collective of two ranks, of which one sends: libraries run them so (ncclSend, ncclRecv).
 /// It is made when the first of the two comes. Both begin and end together unless the message goes on channels
@@ -69,4 +69,4 @@ class MessageRuns {
       dealt_;  ///< by communicator and number of the group
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -6,7 +6,7 @@
 
 #include "engine/errors.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 std::vector<int> values_of(const CuShare& share, int granule) {
@@ -98,4 +98,4 @@ std::vector<CuRange> cu_ranges(const Experiment& experiment, const Strategy& str
   return ranges;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -5,7 +5,7 @@
 
 #include "workloads/experiment.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// CUs reserved for each stream, by stream; 0 = none.
 using CuChoice = std::vector<int>;
@@ -25,4 +25,4 @@ StreamPolicy policy_of(const Strategy& strategy, const std::string& stream);
 /// Whether operations of \p stream occupy CUs under \p policy.
 bool uses_cus(const Program& program, std::size_t stream, const StreamPolicy& policy);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

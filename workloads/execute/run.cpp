@@ -31,7 +31,7 @@
 #include "workloads/program/check_messages.hpp"
 #include "workloads/program/communication_kind.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 /// Everything one run owns, in order of dependence.
@@ -397,4 +397,4 @@ RunResult run_once(const Experiment& experiment, const Strategy& strategy, const
   return run->execute();
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -16,7 +16,7 @@
 #include "workloads/execute/run_result.hpp"
 #include "workloads/experiment.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 class SharedSchedules;
 
@@ -44,4 +44,4 @@ RankPartition simulated_ranks(const Experiment& experiment, const Strategy& stra
 /// \throws InfeasibleError, DeadlockError (naming the waiting streams), InterruptedError.
 RunResult run_once(const Experiment& experiment, const Strategy& strategy, const RunSetup& setup);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

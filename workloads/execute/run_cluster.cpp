@@ -5,7 +5,7 @@
 #include "workloads/execute/folding.hpp"
 #include "workloads/execute/gpu_speeds.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 ClusterSpec cluster_spec(const Experiment& experiment, const Strategy& strategy) {
   ClusterSpec cluster = experiment.cluster;
@@ -36,4 +36,4 @@ RankPartition partition_of(int ranks, bool folded, const RankPartition* classes)
   return classes == nullptr ? RankPartition::each(ranks) : *classes;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

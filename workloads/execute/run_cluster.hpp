@@ -8,7 +8,7 @@
 #include "gpu/isolation.hpp"
 #include "workloads/experiment.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// As the strategy has it.
 ClusterSpec cluster_spec(const Experiment& experiment, const Strategy& strategy);
@@ -23,4 +23,4 @@ ClusterSetup cluster_setup(const Experiment& experiment, const Strategy& strateg
 /// \param classes nullptr: every rank is simulated, or one for all (\p folded)
 RankPartition partition_of(int ranks, bool folded, const RankPartition* classes);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

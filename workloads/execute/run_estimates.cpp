@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 constexpr double kPercent = 100.0;
@@ -62,4 +62,4 @@ void add_replays(RunResult& result, const KernelReplay::Summary& replays, double
   result.notes.push_back(std::move(note));
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -4,7 +4,7 @@
 #include "workloads/execute/kernel_replay.hpp"
 #include "workloads/execute/run_result.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// Of \p result's classes, which stand for \p ranks ranks, loads were averaged that differ by up to \p spread
 /// of their mean, for which the time may be off by \p averaged.
@@ -15,4 +15,4 @@ void add_averaged_loads(RunResult& result, double spread, const AveragedLoads& a
 /// none was replayed: everything was simulated.
 void add_replays(RunResult& result, const KernelReplay::Summary& replays, double error, std::size_t ranks);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -14,7 +14,7 @@
 #include "interconnect/rank_partition.hpp"
 #include "workloads/execute/step_breakdown.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// One collective of the recorded run, on one GPU.
 struct CollectiveRecord {
@@ -123,4 +123,4 @@ struct RunResult {
   std::vector<std::string> notes = {};  ///< printed with the result, e.g. an override of the strategy
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 std::shared_ptr<const FoldedSchedules> SharedSchedules::take(const Kind& kind, const ClusterSpec& cluster,
                                                              const RankPartition& classes) {
@@ -19,4 +19,4 @@ void SharedSchedules::keep(const Kind& kind, const ClusterSpec& cluster,
   schedules_ = std::move(schedules);
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -8,7 +8,7 @@
 #include "collectives/cluster.hpp"
 #include "workloads/execute/operation_filter.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// Of a cluster whose ranks are simulated by classes, schedules and the links that they load take a run longer
 /// to make than it takes to simulate where ranks are many, and steps of fewer layers have the same ones. A run
@@ -38,4 +38,4 @@ class SharedSchedules {
   std::shared_ptr<const FoldedSchedules> schedules_;
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -6,7 +6,7 @@
 #include "engine/intervals.hpp"
 #include "gpu/kernels/operator_table.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 Interval picoseconds(Seconds begin, Seconds end) {
@@ -146,4 +146,4 @@ StepBreakdown step_breakdown(const std::vector<TimedOperation>& operations, Seco
   return times;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -9,7 +9,7 @@
 #include "engine/units.hpp"
 #include "workloads/program/program.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// Operations of one kind together: "gemm", "attention", "norm", "elementwise", "softmax", "embedding",
 /// "optimizer", or a collective's name.
@@ -64,4 +64,4 @@ bool is_collective_class(std::string_view name);
 /// which counts as neither that nor kernels.
 inline constexpr std::string_view kHostCopies = "host copy", kHostWork = "host";
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -10,7 +10,7 @@
 #include "gpu/kernels/describe.hpp"
 #include "gpu/timed_kernel.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 StreamProgram::StreamProgram(Cluster& cluster, const StreamContext& context, EventTable& events,
                              HostThreads* host, int rank, Seconds late, Seconds launch)
@@ -293,4 +293,4 @@ void StreamProgram::note(std::size_t index, SideSpan& side, Seconds release) {
   side.any = true;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -23,7 +23,7 @@
 #include "workloads/execute/timed_calls.hpp"
 #include "workloads/experiment.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// What all ranks' programs of a stream have in common.
 struct StreamContext {
@@ -121,4 +121,4 @@ class StreamProgram {
   Event ended_;
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

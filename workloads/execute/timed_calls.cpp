@@ -5,7 +5,7 @@
 #include <set>
 #include <vector>
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 TimedCalls::Meeting& TimedCalls::meeting(CallId call, int rank) {
   const CollectiveCall& what = program_.calls[call].what;
@@ -54,4 +54,4 @@ Task TimedCalls::join(CallId call, int rank, int stream, Seconds lasts, Activity
   simulation.end_activity(*activity);
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

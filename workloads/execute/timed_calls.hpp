@@ -9,7 +9,7 @@
 #include "engine/event.hpp"
 #include "workloads/program/program.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// The program's calls that are timed, in each of their groups. Wrong when: what moves beside such a call would
 /// slow it or be slowed by it.
@@ -37,4 +37,4 @@ class TimedCalls {
   std::map<std::pair<CallId, std::size_t>, Meeting> meetings_;  ///< by group, or class of groups
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

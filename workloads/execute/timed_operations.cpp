@@ -1,6 +1,6 @@
 #include "workloads/execute/timed_operations.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 void add_timed(std::vector<TimedOperation>& timed, const StreamProgram& stream, const Program& program,
                const std::string& kind) {
@@ -17,4 +17,4 @@ void add_timed(std::vector<TimedOperation>& timed, const StreamProgram& stream, 
   }
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -8,7 +8,7 @@
 #include "workloads/execute/enqueue_order.hpp"
 #include "workloads/execute/partition.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 TimelessRun::ScriptIndex::ScriptIndex(const Script& its, bool one_by_one)
     : script(&its), recorder(its.events.size()), thread(its.events.size()) {
@@ -299,4 +299,4 @@ int TimelessRun::absent_member(StreamPlace place, CallId call) {
   return known->second = *absent;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -13,7 +13,7 @@
 #include "workloads/execute/message_channel.hpp"
 #include "workloads/experiment.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// A stream of a rank.
 struct StreamPlace {
@@ -127,4 +127,4 @@ class TimelessRun {
   std::vector<int> awake_;                                   ///< ranks that may go on
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

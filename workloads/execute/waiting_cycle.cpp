@@ -9,7 +9,7 @@
 #include "engine/interrupt.hpp"
 #include "workloads/execute/timeless_run.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 std::vector<StreamWait> waiting_cycle(const Program& program, const Strategy& strategy, int ranks,
                                       const CollectiveLibrarySpec* library) {
@@ -62,4 +62,4 @@ std::string text_of(const std::vector<StreamWait>& waits, const Program& program
   return text;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

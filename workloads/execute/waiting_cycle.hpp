@@ -8,7 +8,7 @@
 
 #include "workloads/experiment.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// A stream of a rank that cannot go on, and the one for which it waits.
 struct StreamWait {
@@ -34,4 +34,4 @@ std::vector<StreamWait> waiting_cycle(const Program& program, const Strategy& st
 /// One line that names streams, ranks and operations.
 std::string text_of(const std::vector<StreamWait>& waits, const Program& program);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -9,7 +9,7 @@
 #include "workloads/explain/changed_family.hpp"
 #include "workloads/program/communication_kind.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 constexpr Bytes kLeastMessage{1.0};
@@ -190,4 +190,4 @@ Experiment with_host_time(const Experiment& experiment, double factor) {
   return changed;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

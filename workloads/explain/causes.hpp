@@ -10,7 +10,7 @@
 #include "gpu/isolation.hpp"
 #include "workloads/experiment.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// What costs a run time and can be made impossible.
 enum class CauseKind {
@@ -62,4 +62,4 @@ Experiment with_least_bytes(const Experiment& experiment, std::span<const std::s
 /// \p experiment whose hosts take \p factor times as long for everything.
 Experiment with_host_time(const Experiment& experiment, double factor);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 class ChangedFamily final : public ProgramFamily {
@@ -43,4 +43,4 @@ void change_program(Experiment& experiment, ProgramChange change) {
       experiment.family, std::make_shared<const ProgramChange>(std::move(change))));
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -10,7 +10,7 @@
 
 #include "workloads/analysis/nearest_rank.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
@@ -145,4 +145,4 @@ class PathFinder {
 
 CriticalPath critical_path(const std::vector<PathNode>& nodes) { return PathFinder(nodes).find(); }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -7,7 +7,7 @@
 #include "workloads/execute/partition.hpp"
 #include "workloads/explain/causes.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// Operations of one class, of all simulated ranks.
 struct PathClass {
@@ -47,4 +47,4 @@ CriticalPath critical_path(const std::vector<PathNode>& nodes);
 /// share, decide.
 CriticalPath critical_path(const Experiment& experiment, const Strategy& strategy, const CuChoice& cus);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -12,7 +12,7 @@
 #include "workloads/analysis/average_breakdown.hpp"
 #include "workloads/analysis/steady_state.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 /// Adds \p share of \p times, which are those of an average GPU.
@@ -115,4 +115,4 @@ KernelWork kernel_work(const Experiment& experiment) {
   return work;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

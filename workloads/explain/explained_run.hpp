@@ -8,7 +8,7 @@
 #include "workloads/execute/step_breakdown.hpp"
 #include "workloads/explain/causes.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// Means over seeds and, of times of one GPU, over ranks.
 struct ExplainedRun {
@@ -46,4 +46,4 @@ struct KernelWork {
 /// kernels fill the last wave together, or a persistent kernel divides tiles (stream-K).
 KernelWork kernel_work(const Experiment& experiment);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

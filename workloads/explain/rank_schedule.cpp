@@ -11,7 +11,7 @@
 #include "workloads/execute/step_breakdown.hpp"
 #include "workloads/explain/recorded_part.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 constexpr const char* kCommunication = "communication";
@@ -139,4 +139,4 @@ StepSchedule step_schedule(const Experiment& experiment, const Strategy& strateg
   return recorder.schedule();
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

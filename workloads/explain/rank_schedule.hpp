@@ -7,7 +7,7 @@
 #include "workloads/execute/partition.hpp"
 #include "workloads/experiment.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// Operations in a row, drawn as one.
 struct ScheduledSlice {
@@ -44,4 +44,4 @@ struct StepSchedule {
 /// name are joined, those of one pass however far apart they are.
 StepSchedule step_schedule(const Experiment& experiment, const Strategy& strategy, const CuChoice& cus);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -4,7 +4,7 @@
 #include "workloads/analysis/shorter_steps.hpp"
 #include "workloads/execute/run.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 Experiment recorded_part(const Experiment& experiment) {
   return may_be_shortened(experiment) ? abridged(experiment) : experiment;
@@ -16,4 +16,4 @@ void record(const Experiment& part, const Strategy& strategy, const CuChoice& cu
   run_once(part, strategy, setup);
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -9,7 +9,7 @@
 #include "workloads/explain/critical_path.hpp"
 #include "workloads/explain/recorded_part.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 /// Hears operations of all simulated ranks, and for what each waited.
@@ -102,4 +102,4 @@ CriticalPath critical_path(const Experiment& experiment, const Strategy& strateg
   return critical_path(recorder.nodes());
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 /// The sum of what all classes take, one after another.
@@ -146,4 +146,4 @@ std::optional<InterferenceSplit> interference_split(const WaterfallRuns& runs) {
   return InterferenceSplit{.kernels = kernels, .beside = shared.time - apart.time - kernels};
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

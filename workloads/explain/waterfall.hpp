@@ -11,7 +11,7 @@
 #include "base/enum_names.hpp"
 #include "workloads/explain/explained_run.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// How a part was found.
 enum class PartMethod {
@@ -91,4 +91,4 @@ Waterfall waterfall_of(const WaterfallRuns& runs);
 /// Of runs of one average GPU; absent without a cause of interference.
 std::optional<InterferenceSplit> interference_split(const WaterfallRuns& runs);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

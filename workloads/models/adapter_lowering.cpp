@@ -5,7 +5,7 @@
 
 #include "workloads/models/training_lowering.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// One pair of weights, A of inputs x rank and B of rank x outputs, as NeMo's ParallelLinearAdapter has them
 /// (nemo/collections/nlp/modules/common/megatron/adapters/parallel_adapters.py), in the layer's 16 bits
@@ -117,4 +117,4 @@ void TrainingLowering::adapter(const parts::Adapter& part) {
     AdapterPair(*this, part, outputs).write(forward_transfers, backward_transfers);
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 /// Of the adapter beside the projection \p id; nullopt: it has none.
@@ -69,4 +69,4 @@ std::vector<ModelPart> adapters_of(std::span<const ModelPart> parts) {
   return adapters;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -7,7 +7,7 @@
 
 #include "workloads/models/parts.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// Low-rank adaptation (arXiv 2106.09685): only adapters are trained, beside these projections of each layer.
 struct LoraSetup {
@@ -32,4 +32,4 @@ std::vector<ModelPart> adapted(std::span<const ModelPart> parts, const LoraSetup
 /// Those of \p parts that are adapters, and experts with those of theirs.
 std::vector<ModelPart> adapters_of(std::span<const ModelPart> parts);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

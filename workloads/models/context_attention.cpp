@@ -8,7 +8,7 @@
 #include "gpu/kernels/attention/attention_shape.hpp"
 #include "workloads/models/training_lowering.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// Kernels and exchanges as TransformerEngine has them (pytorch/attention/dot_product_attention/
 /// context_parallel.py @015d2257). All-to-alls pack a tensor by ranks before and put its pieces in order after;
@@ -347,4 +347,4 @@ void TrainingLowering::context_attention(const parts::Attention& part) {
   ContextAttention(*this, part).write();
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -5,7 +5,7 @@
 
 #include "base/enum_names.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// How a rank's queries meet keys and values of other ranks' tokens (Megatron-Core: cp_comm_type).
 enum class ContextExchange : std::uint8_t {
@@ -39,4 +39,4 @@ struct ContextSplit {
   bool operator==(const ContextSplit&) const = default;
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -5,7 +5,7 @@
 
 #include "workloads/models/huggingface_families.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 EagerHuggingFace::EagerHuggingFace(EagerFamily family, const StepSetup& setup)
     : EagerTape({.training = setup.training,
@@ -143,4 +143,4 @@ void EagerHuggingFace::loss(const parts::Loss& part) {
   backward(VectorOp::reduce, logits, Pass::backward);  // zeros, but for each token's own word
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

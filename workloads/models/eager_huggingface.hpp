@@ -8,7 +8,7 @@
 #include "workloads/models/eager_tape.hpp"
 #include "workloads/models/transformer.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// How a step is run.
 struct StepSetup {
@@ -60,4 +60,4 @@ class EagerHuggingFace final : public EagerTape {
   std::int64_t tokens_;  ///< that the parts being written run
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

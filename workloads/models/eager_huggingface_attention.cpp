@@ -4,7 +4,7 @@
 #include "workloads/models/eager_huggingface.hpp"
 #include "workloads/models/huggingface_families.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 void EagerHuggingFace::attention(const parts::Attention& part) {
   if (setup_.attention_kernel) return attention_kernel(part);
@@ -67,4 +67,4 @@ void EagerHuggingFace::head_copies(TensorShape heads) {
   }
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -11,7 +11,7 @@
 #include "engine/units.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 struct StyleEntry;
 extern const StyleEntry kEagerStyle, kCompiledStyle, kMegatronStyle;
@@ -113,4 +113,4 @@ struct Framework {
   bool operator==(const Framework&) const = default;
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

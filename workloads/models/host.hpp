@@ -7,7 +7,7 @@
 #include "gpu/call_costs.hpp"
 #include "workloads/models/framework.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// Times that one thread of a processor generation needs for the things that PyTorch's eager code does. A
 /// framework multiplies each (`Framework::host_forward`, ..). Wrong when: one of these times grows from
@@ -49,4 +49,4 @@ inline HostCosts host_costs(const Host& host, const Framework& framework) {
           .optimizer = host.optimizer * framework.host_optimizer};
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

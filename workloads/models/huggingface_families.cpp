@@ -1,6 +1,6 @@
 #include "workloads/models/huggingface_families.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 const FamilyKernels& kernels_of(EagerFamily family) {
   // Divided by the root, mask added (broadcast over heads and queries).
@@ -28,4 +28,4 @@ const FamilyKernels& kernels_of(EagerFamily family) {
   return kT5;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

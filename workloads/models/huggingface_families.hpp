@@ -6,7 +6,7 @@
 #include "gpu/kernels/vector/vector_shape.hpp"
 #include "workloads/models/model_dimensions.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// What a family's eager code launches around its products, in HuggingFace transformers 4.36 with PyTorch 2.1.
 struct FamilyKernels {
@@ -21,4 +21,4 @@ struct FamilyKernels {
 
 const FamilyKernels& kernels_of(EagerFamily family);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 BlockKernels Lowering::lower(std::span<const ModelPart> parts) && {
   write(parts);
@@ -49,4 +49,4 @@ VectorShape vector_shape(VectorChain chain, TensorShape tensor, DType dtype, Pas
   return {.chain = chain, .rows = tensor.rows, .cols = tensor.cols, .dtype = dtype, .pass = pass};
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

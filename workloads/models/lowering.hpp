@@ -11,7 +11,7 @@
 #include "workloads/models/part_transfer.hpp"
 #include "workloads/models/parts.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// One kernel of a part. What the backward pass needs of a forward kernel depends on the framework's code, so
 /// that kernels say it and not parts.
@@ -107,4 +107,4 @@ ByKind(Each...) -> ByKind<Each...>;
 /// \p op on a tensor.
 VectorShape vector_shape(VectorChain chain, TensorShape tensor, DType dtype, Pass pass = Pass::forward);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

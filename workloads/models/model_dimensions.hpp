@@ -7,7 +7,7 @@
 
 #include "base/enum_names.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 enum class Structure {
   decoder,          ///< layers of self-attention and feed-forward, a token sees those before it
@@ -133,4 +133,4 @@ struct ModelDimensions {
   bool operator==(const ModelDimensions&) const = default;
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

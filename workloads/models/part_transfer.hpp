@@ -5,7 +5,7 @@
 
 #include "engine/units.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// One exchange that a kernel of a part starts, and for which a later one waits.
 struct PartTransfer {
@@ -18,4 +18,4 @@ struct PartTransfer {
   bool operator==(const PartTransfer&) const = default;
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 /// Of each kind of part; of those not named, none.
@@ -86,4 +86,4 @@ std::int64_t expert_parameters(std::span<const ModelPart> parts) {
   return sum;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -11,7 +11,7 @@
 #include "base/enum_names.hpp"
 #include "workloads/models/model_dimensions.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// Where in a model a part is.
 enum class BlockId : std::uint8_t {
@@ -291,4 +291,4 @@ std::int64_t active_parameters(std::span<const ModelPart> parts);
 /// Of experts alone.
 std::int64_t expert_parameters(std::span<const ModelPart> parts);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -7,7 +7,7 @@
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/kernels/vector/vector_shape.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 class StepWriter {
@@ -181,4 +181,4 @@ std::vector<CountedOperator> recurrent_step(const RecurrentNetwork& network, std
   return writer.take();
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

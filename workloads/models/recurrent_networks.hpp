@@ -10,7 +10,7 @@
 #include "gpu/kernels/operator.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// How many gates a cell has: products of its state and of its input in each step.
 enum class RecurrentCell : std::uint8_t { lstm = 4, gru = 3 };
@@ -77,4 +77,4 @@ struct CountedOperator {
 std::vector<CountedOperator> recurrent_step(const RecurrentNetwork& network, std::int64_t batch,
                                             std::int64_t length, DType dtype);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 void check(const ModelDimensions& model, const StepSetup& setup) {
@@ -62,4 +62,4 @@ StepOperators step_operators(const ModelDimensions& model, const StepSetup& setu
   return list.take();
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -6,7 +6,7 @@
 #include "workloads/models/eager_huggingface.hpp"
 #include "workloads/models/model_dimensions.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 using OperatorList = std::vector<PartKernel>;
 
@@ -21,4 +21,4 @@ struct StepOperators {
 /// family has no kernels for, when training is to be fused, or when more experts are busy than there are.
 StepOperators step_operators(const ModelDimensions& model, const StepSetup& setup);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -8,7 +8,7 @@
 #include "workloads/models/context_split.hpp"
 #include "workloads/models/precision/precision_setup.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// How tokens come to experts on other ranks, and back.
 enum class Dispatch : std::uint8_t {
@@ -47,4 +47,4 @@ struct TokenBatch {
   std::int64_t tokens() const { return sequences * length; }
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -6,7 +6,7 @@
 #include "gpu/kernels/operator_table.hpp"
 #include "workloads/models/training_lowering.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 AttentionKernel kernel_of(AttentionCode code) {
@@ -200,4 +200,4 @@ void TrainingLowering::scores_and_values(const parts::Attention& part) {
     backward(VectorOp::copy, heads);
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

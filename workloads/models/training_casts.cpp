@@ -17,7 +17,7 @@
 #include "workloads/models/styles/style.hpp"
 #include "workloads/models/training_lowering.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 bool TrainingLowering::is_cast(const ModelPart* part) const {
   return casts() && part != nullptr && is_of_layer(part->id.block) &&
@@ -142,4 +142,4 @@ void TrainingLowering::cast_again(TensorShape input, TensorShape weight, bool tr
     push_backward(kernel);
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -5,7 +5,7 @@
 #include "gpu/kernels/tiling.hpp"
 #include "workloads/models/training_lowering.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 // The product has operands of the layer's type and gives fp32 logits; all else is in fp32
 // (megatron/core/transformer/moe/moe_utils.py, RouterGatingLinearFunction and
@@ -70,4 +70,4 @@ void TrainingLowering::experts(const parts::Experts& part) {
   is_permuted ? move_rows(routed.sent, tokens.between, part.width) : move_rows(0, tokens.between, 1);
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

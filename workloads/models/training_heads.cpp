@@ -2,7 +2,7 @@
 
 #include "workloads/models/training_lowering.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 // BERT's pooler, a product of one token of each sequence with its hyperbolic tangent, and the product that
 // makes classes, with their loss.
@@ -39,4 +39,4 @@ void TrainingLowering::pick(const parts::Picked& part) {
   backward(VectorOp::embedding, picked, Pass::backward).output = Bytes{};
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

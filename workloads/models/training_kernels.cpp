@@ -4,7 +4,7 @@
 
 #include "workloads/models/styles/style.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 BlockKernels lower(std::span<const ModelPart> parts, const Framework& framework, const TokenBatch& batch) {
   const std::unique_ptr<TrainingLowering> lowering = framework.kernels->lowering(framework, batch);
@@ -56,4 +56,4 @@ int parameter_tensors(std::span<const ModelPart> parts, const Framework& framewo
   return sum;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

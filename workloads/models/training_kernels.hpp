@@ -7,7 +7,7 @@
 #include "workloads/models/lowering.hpp"
 #include "workloads/models/token_batch.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// The kernels of \p parts under \p framework. What a layer keeps: arXiv 2205.05198, section 4. Attention is
 /// `kernel`, or `scores`, `softmax` and `values`.
@@ -18,4 +18,4 @@ BlockKernels lower(std::span<const ModelPart> parts, const Framework& framework,
 /// In how many tensors \p framework has the weights and biases of \p parts.
 int parameter_tensors(std::span<const ModelPart> parts, const Framework& framework);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

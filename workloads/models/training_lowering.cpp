@@ -3,7 +3,7 @@
 #include <numeric>
 #include <utility>
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 // gelu-tanh issues nearly as many instructions as gelu.
@@ -315,4 +315,4 @@ void TrainingLowering::wide_loss(TensorShape logits) {
   narrow_back(logits);
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -10,11 +10,11 @@
 #include "workloads/models/lowering.hpp"
 #include "workloads/models/token_batch.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 struct AttentionShape;
-}
+}}
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// Base of the styles (styles/): each overrides what it does unlike the others.
 class TrainingLowering : public Lowering {
@@ -171,4 +171,4 @@ class TrainingLowering : public Lowering {
   std::int64_t experts_ = 1;        ///< whose products of the part that is being written are one
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

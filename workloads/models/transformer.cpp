@@ -4,7 +4,7 @@
 #include <numeric>
 #include <utility>
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 /// Writes the parts of a model of given dimensions.
@@ -251,4 +251,4 @@ std::int64_t active_parameters(const Model& model) {
   return sum_over_parts(model, [](std::span<const ModelPart> parts) { return active_parameters(parts); });
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -8,7 +8,7 @@
 #include "base/enum_names.hpp"
 #include "workloads/models/parts.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// What follows the last layer.
 enum class ModelHead {
@@ -55,4 +55,4 @@ std::int64_t parameters(const Model& model);
 /// Of those the ones with which one token is computed.
 std::int64_t active_parameters(const Model& model);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

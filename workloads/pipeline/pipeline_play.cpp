@@ -9,7 +9,7 @@
 #include <tuple>
 #include <utility>
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 /// A pass of a micro-batch at a place.
@@ -244,4 +244,4 @@ std::optional<std::string> flaw_of(const PipelineSchedule& schedule, int micro_b
   return FlawSearch(schedule, micro_batches, stage_names).find();
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -8,7 +8,7 @@
 #include "engine/units.hpp"
 #include "workloads/pipeline/schedule.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// What one chunk takes for each pass of a micro-batch. A backward pass that is not split takes `backward` and
 /// `weights`. A message between stages comes so long after the pass that sends it, and keeps nobody busy.
@@ -50,4 +50,4 @@ PlayedPipeline play(const PipelineSchedule& schedule, const PassTimes& times);
 std::optional<std::string> flaw_of(const PipelineSchedule& schedule, int micro_batches,
                                    const std::vector<std::string>& stage_names);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// What a stage does with a micro-batch.
 enum class PipelinePass : std::uint8_t {
@@ -32,4 +32,4 @@ struct PipelineShape {
   int ahead = 0;   ///< forward passes before the first backward pass, above the fewest
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

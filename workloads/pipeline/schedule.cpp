@@ -9,7 +9,7 @@
 
 #include "workloads/pipeline/two_way_schedules.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 using Tasks = std::vector<PipelineTask>;
@@ -176,4 +176,4 @@ PipelineSchedule make_schedule(ScheduleKind kind, const PipelineShape& shape) {
   return schedule;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -10,7 +10,7 @@
 #include "base/enum_names.hpp"
 #include "workloads/pipeline/pipeline_task.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// "F3", of several chunks "F3.1".
 std::string text_of(const PipelineTask& task, int chunks);
@@ -82,4 +82,4 @@ constexpr bool splits_backward(ScheduleKind kind) {
   return kind == ScheduleKind::zb_h1 || kind == ScheduleKind::zb_v || kind == ScheduleKind::dualpipe;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -7,7 +7,7 @@
 #include <sstream>
 #include <stdexcept>
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 [[noreturn]] void refuse(const std::string& word, int chunks) {
@@ -57,4 +57,4 @@ bool has_weights_passes(std::span<const std::string> table) {
                              [](const std::string& line) { return line.find('W') != std::string::npos; });
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

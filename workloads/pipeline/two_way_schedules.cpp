@@ -5,7 +5,7 @@
 #include <deque>
 #include <utility>
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 /// Passes of one stage of a V, in the order in which they are asked for.
@@ -162,4 +162,4 @@ std::vector<PipelineTask> dualpipe(int stage, const PipelineShape& shape) {
   return its.take();
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

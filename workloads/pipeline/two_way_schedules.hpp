@@ -5,7 +5,7 @@
 
 #include "workloads/pipeline/pipeline_task.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// arXiv 2401.10241, section 6 (ZB-V): the tasks of \p stage, there and back.
 std::vector<PipelineTask> zb_v(int stage, const PipelineShape& shape);
@@ -15,4 +15,4 @@ std::vector<PipelineTask> zb_v(int stage, const PipelineShape& shape);
 /// here: nothing of the one hides what the other waits for. \pre broken_rule is nullopt
 std::vector<PipelineTask> dualpipe(int stage, const PipelineShape& shape);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -14,7 +14,7 @@
 #include "engine/errors.hpp"
 #include "workloads/program/message_ways.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 /// One end of a message.
@@ -93,4 +93,4 @@ void check_messages(const Program& program, int ranks) {
   if (!wrong.empty()) throw InfeasibleError(wrong.begin()->second);
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

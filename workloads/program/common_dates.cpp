@@ -11,7 +11,7 @@
 #include "workloads/program/exchange_dates.hpp"
 #include "workloads/program/member_roles.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 /// Groups of a call that have equal contents.
@@ -280,4 +280,4 @@ RankPartition merge_common_dates(const Program& program, const RankPartition& cl
   return RankPartition(std::move(by_rank));
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -7,7 +7,7 @@
 #include "interconnect/rank_partition.hpp"
 #include "workloads/program/program.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// What tells ranks apart beside their programs: by rank, equal numbers where nothing does. Empty: nothing does
 /// anywhere.
@@ -35,4 +35,4 @@ struct RankDifferences {
 RankPartition merge_common_dates(const Program& program, const RankPartition& classes, int node_gpus,
                                  const RankDifferences& differences = {});
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 std::string communication_kind(const std::string& stream) {
   struct Served {
@@ -28,4 +28,4 @@ std::string communication_kind(const std::string& stream) {
   return stream;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

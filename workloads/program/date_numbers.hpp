@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// Of a date, or of what a date follows from.
 using DateNumber = std::uint32_t;
@@ -25,4 +25,4 @@ class DateNumbers {
   std::map<DateSignature, DateNumber> numbers_;
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -6,7 +6,7 @@
 
 #include "workloads/program/message_ways.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 void append(DateSignature& signature, Bytes bytes) {
@@ -113,4 +113,4 @@ DateNumber ExchangeDates::first_number(const Begun& its) {
   return numbers_.of(signature);
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

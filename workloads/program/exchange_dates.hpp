@@ -12,7 +12,7 @@
 #include "workloads/program/date_numbers.hpp"
 #include "workloads/program/program.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// Exchanges of one rank of each class, which end at equal dates where they begin at equal ones, have equal
 /// sizes, and so do all exchanges with which they share messages, directly or through others (colour
@@ -68,4 +68,4 @@ class ExchangeDates {
       channels_;  ///< by communicator, offset, classes of sender and receiver
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 std::vector<bool> joins_of(const Script& script, std::size_t calls) {
@@ -48,4 +48,4 @@ std::vector<CallId> calls_by_stream(const Program& program) {
   return order;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -6,7 +6,7 @@
 
 #include "workloads/program/program.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// A call runs in those of its groups of which at least one rank joins it. If others of such a group do not, it
 /// waits for them without end: a deadlock, which the simulation reports.
@@ -27,4 +27,4 @@ class Joiners {
 /// The program's calls stream by stream, those of a stream in their order.
 std::vector<CallId> calls_by_stream(const Program& program);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -4,7 +4,7 @@
 #include <map>
 #include <tuple>
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 /// What a member keeps, sends and receives, the last two in order of size.
@@ -39,4 +39,4 @@ std::vector<std::uint32_t> member_roles(const CollectiveCall& call, const std::v
   return roles;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 int offset_of(const Communicator& communicator, const Message& message) {
   const int size = communicator.groups.size;
@@ -34,4 +34,4 @@ std::vector<MessageWay> message_ways(const Program& program) {
   return ways;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

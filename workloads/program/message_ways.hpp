@@ -5,7 +5,7 @@
 
 #include "workloads/program/program.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// Messages of a communicator from ranks to those \p offset places after them in their groups.
 struct MessageWay {
@@ -23,4 +23,4 @@ int offset_of(const Communicator& communicator, const Message& message);
 /// In the order in which scripts name them first.
 std::vector<MessageWay> message_ways(const Program& program);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

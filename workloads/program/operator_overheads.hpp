@@ -3,7 +3,7 @@
 
 #include "engine/units.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// T1 to T5 of Lin et al. (arXiv 2201.07821): a host comes to an operator after `between`, to its first launch
 /// after its own T2, launches each kernel in `launch`, two launches being `between_launches` apart, and leaves
@@ -32,4 +32,4 @@ struct OperatorOverheads {
   bool operator==(const OperatorOverheads&) const = default;
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

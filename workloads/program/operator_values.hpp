@@ -8,7 +8,7 @@
 
 #include "workloads/program/program.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// Values by operator. Comparing shapes is slow, and a program has many operators: the one that had the same
 /// name before is compared first, since operators of one name are mostly alike.
@@ -38,4 +38,4 @@ class OperatorValues {
   std::vector<std::optional<std::size_t>> last_;  ///< of known_, by name
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -4,7 +4,7 @@
 #include <set>
 #include <utility>
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 const CollectiveCall* Program::call_of(const Operation& operation) const {
   const auto* join = std::get_if<JoinCall>(&operation.work);
@@ -100,4 +100,4 @@ std::optional<OperationPlace> producer_of(const Script& script, OperationPlace p
   return std::nullopt;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

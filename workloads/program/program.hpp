@@ -12,7 +12,7 @@
 #include "gpu/kernels/operator.hpp"
 #include "gpu/timed_kernel.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// Position in Program::names. Names are for people: what depends on what is said by numbers.
 using NameId = std::uint32_t;
@@ -268,4 +268,4 @@ bool compares_streams(const Program& program);
 /// stands between them.
 std::optional<OperationPlace> producer_of(const Script& script, OperationPlace place);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

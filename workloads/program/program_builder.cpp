@@ -6,7 +6,7 @@
 
 #include "engine/random.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 /// Scripts of one program are about as long as each other.
@@ -151,4 +151,4 @@ OperationPlace ProgramBuilder::wait(Stream stream, EventId event) {
   return add(stream, {.work = WaitEvent{event}, .name = script().events[event]});
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

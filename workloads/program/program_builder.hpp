@@ -14,7 +14,7 @@
 
 #include "workloads/program/program.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// What the random draws of an operation depend on: its stream's name, its own, and how many of that name came
 /// before it on the stream. Positions do not matter, so that neither the order in which streams are defined nor
@@ -85,4 +85,4 @@ class ProgramBuilder {
   std::map<int, std::uint32_t> script_of_;                      ///< by rank
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -10,7 +10,7 @@
 #include "workloads/program/program.hpp"
 #include "workloads/program/step_facts.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// How often the two things that repeat within a step do.
 struct StepSize {
@@ -79,4 +79,4 @@ class SharedFamily {
   std::shared_ptr<const ProgramFamily> family_;
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

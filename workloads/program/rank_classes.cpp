@@ -8,7 +8,7 @@
 #include "workloads/program/member_roles.hpp"
 #include "workloads/program/message_ways.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 using Colour = std::uint32_t;
@@ -182,4 +182,4 @@ RankPartition rank_classes(const Program& program, int ranks, int node_gpus,
   return RankPartition(std::move(colours));
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

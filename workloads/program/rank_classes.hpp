@@ -7,7 +7,7 @@
 #include "interconnect/rank_partition.hpp"
 #include "workloads/program/program.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// The coarsest partition of the ranks in which two ranks of a class
 /// - run the same script,
@@ -24,4 +24,4 @@ namespace c3::inline workloads {
 RankPartition rank_classes(const Program& program, int ranks, int node_gpus,
                            const std::vector<std::uint32_t>& apart = {});
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

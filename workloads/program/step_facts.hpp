@@ -13,7 +13,7 @@
 #include "engine/units.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// What a GPU's memory holds.
 enum class MemoryClass : std::uint8_t { weights, gradients, optimizer, activations, communication };
@@ -110,4 +110,4 @@ struct StepFacts {
   }
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

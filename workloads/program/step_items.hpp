@@ -6,7 +6,7 @@
 
 #include "base/enum_names.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// By which the speed of a kind of workload is told.
 enum class StepItem : std::uint8_t { tokens, images, samples, sequences };
@@ -26,4 +26,4 @@ struct StepItems {
   bool operator==(const StepItems&) const = default;
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

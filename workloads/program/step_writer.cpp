@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 void StepWriter::begin(OperatorKind kind) {
   if (overheads_) owed_ += overheads_->between + (*overheads_).*kind;
@@ -67,4 +67,4 @@ void StepWriter::finish() {
   builder_.set_host(std::move(host));
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

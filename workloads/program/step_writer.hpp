@@ -10,7 +10,7 @@
 #include "workloads/program/operator_overheads.hpp"
 #include "workloads/program/program_builder.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// T2 of an operator of a kind, by its member.
 using OperatorKind = Seconds OperatorOverheads::*;
@@ -50,4 +50,4 @@ class StepWriter {
   Seconds owed_ = {};         ///< that the thread takes before its next launch
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

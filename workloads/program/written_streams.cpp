@@ -7,7 +7,7 @@
 
 #include "workloads/program/program_builder.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 /// Ranks that run an operation; empty: all of them.
@@ -148,4 +148,4 @@ Program program_of(const std::vector<WrittenStream>& streams, int ranks,
   return program;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -8,7 +8,7 @@
 
 #include "workloads/program/program.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 struct WrittenRecord {
   std::string event;
@@ -67,4 +67,4 @@ Program program_of(const std::vector<WrittenRanks>& written, const WrittenCommun
 Program program_of(const std::vector<WrittenStream>& streams, int ranks,
                    const WrittenCommunicators& communicators = {});
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -9,7 +9,7 @@
 
 #include "gpu/kernels/vector/vector_shape.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 using Kind = OperatorOverheads;
@@ -231,4 +231,4 @@ HostedOperator DenseLayers::optimizer() const {
   return {.kind = &Kind::optimizer, .name = "sgd", .kernels = of_parameters(true)};
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -8,7 +8,7 @@
 #include "workloads/program/step_writer.hpp"
 #include "workloads/recommendation/job.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// Width of what the dot interaction of \p job gives the top layers: the dense vector, and a product of each
 /// two of the dense vector and the tables' sums.
@@ -57,4 +57,4 @@ class DenseLayers {
   std::int64_t samples_;
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -13,7 +13,7 @@
 #include "gpu/spec.hpp"
 #include "workloads/program/operator_overheads.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// How a table is shared by the ranks.
 enum class TableSharding : std::uint8_t {
@@ -128,4 +128,4 @@ struct RecommendationJob {
   bool operator==(const RecommendationJob&) const = default;
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

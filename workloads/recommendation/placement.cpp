@@ -7,7 +7,7 @@
 
 #include "engine/errors.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 constexpr double kIndex = 8.0;   // bytes
@@ -188,4 +188,4 @@ void check_placement(const RecommendationJob& job, NodeRanks grid, Bytes memory)
   }
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -8,7 +8,7 @@
 #include "collectives/spec.hpp"
 #include "workloads/recommendation/job.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 NodeRanks node_ranks_of(const ClusterSpec& cluster);
 
@@ -51,4 +51,4 @@ std::vector<Bytes> indices_sent(const RecommendationJob& job, NodeRanks grid);
 /// \throws InfeasibleError when the samples cannot be divided, or a rank's tables do not fit into \p memory.
 void check_placement(const RecommendationJob& job, NodeRanks grid, Bytes memory);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -13,7 +13,7 @@
 #include "workloads/recommendation/placement.hpp"
 #include "workloads/recommendation/sharding_search.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 using Kind = OperatorOverheads;
@@ -274,4 +274,4 @@ Program recommendation_program(const RecommendationJob& job, const ClusterSpec& 
   return builder.take(grid.ranks);
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -5,7 +5,7 @@
 #include "workloads/program/program.hpp"
 #include "workloads/recommendation/job.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// A script for each rank, with streams `compute`, `copy` (inputs from the host), and with several ranks
 /// `inputs` (their indices), `exchange` (sums of tables and their gradients) and `gradients` (of layers and of
@@ -22,4 +22,4 @@ namespace c3::inline workloads {
 /// and check_placement()
 Program recommendation_program(const RecommendationJob& job, const ClusterSpec& cluster);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -17,7 +17,7 @@
 #include "interconnect/spec.hpp"
 #include "workloads/recommendation/placement.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 Seconds time_alone_of(const Operator& op, const GpuSpec& gpu) {
@@ -377,4 +377,4 @@ Placement improved(const PlacementSpace& space, Placement placement) {
   return space.kernels ? improved_by_kernels(space, std::move(placement)) : placement;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -9,7 +9,7 @@
 #include "collectives/spec.hpp"
 #include "workloads/recommendation/job.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// The rank of each table.
 using Placement = std::vector<int>;
@@ -65,4 +65,4 @@ Placement place(const PlacementSpace& space, Sharder sharder, std::uint64_t seed
 /// none lowers the bound by the tables' times, then until none of those that promise most lowers least_time.
 Placement improved(const PlacementSpace& space, Placement placement);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -6,7 +6,7 @@
 #include "engine/errors.hpp"
 #include "workloads/recommendation/placement.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 ShardingSearch::ShardingSearch(PlacementSpace space, ShardingPlan plan)
     : space_(std::move(space)), plan_(std::move(plan)), asked_(next()) {
@@ -88,4 +88,4 @@ RecommendationJob sharded(RecommendationJob job, const ClusterSpec& cluster) {
   return with_placement(std::move(job), placement);
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

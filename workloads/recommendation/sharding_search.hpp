@@ -9,7 +9,7 @@
 
 #include "workloads/recommendation/sharders.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// What a search tries.
 struct ShardingPlan {
@@ -68,4 +68,4 @@ RecommendationJob with_placement(RecommendationJob job, const Placement& placeme
 /// \p job with its free tables where its sharder puts them.
 RecommendationJob sharded(RecommendationJob job, const ClusterSpec& cluster);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace c3::inline sampling {
+namespace c3 { inline namespace sampling {
 
 double ClusterStatistics::sample_variation() const {
   if (count < 2) return 0.0;
@@ -53,4 +53,4 @@ std::size_t two_means(Cluster cluster) {
   return split;
 }
 
-}  // namespace c3::sampling
+}}  // namespace c3::sampling

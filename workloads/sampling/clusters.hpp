@@ -7,7 +7,7 @@
 
 #include "engine/units.hpp"
 
-namespace c3::inline sampling {
+namespace c3 { inline namespace sampling {
 
 struct TimedInvocation {
   Seconds duration;
@@ -37,4 +37,4 @@ ClusterStatistics statistics_of(Cluster cluster);
 /// sum of squared distances, found exactly, in one pass over the sorted members. 0: all are equal.
 std::size_t two_means(Cluster cluster);
 
-}  // namespace c3::sampling
+}}  // namespace c3::sampling

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace c3::inline sampling {
+namespace c3 { inline namespace sampling {
 
 namespace {
 
@@ -53,4 +53,4 @@ double draws_needed(double variation, double error, double confidence) {
   return ratio * ratio;
 }
 
-}  // namespace c3::sampling
+}}  // namespace c3::sampling

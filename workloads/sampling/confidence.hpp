@@ -1,6 +1,6 @@
 #pragma once
 
-namespace c3::inline sampling {
+namespace c3 { inline namespace sampling {
 
 /// z such that a normal variable lies within z standard deviations of its mean with probability \p confidence:
 /// 1.96 for 0.95. \param confidence above 0 and below 1
@@ -17,4 +17,4 @@ double student_probability(double t, int degrees);
 /// with probability \p confidence: (z variation / error)^2, by the central limit theorem. Not rounded.
 double draws_needed(double variation, double error, double confidence);
 
-}  // namespace c3::sampling
+}}  // namespace c3::sampling

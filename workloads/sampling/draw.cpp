@@ -7,7 +7,7 @@
 
 #include "engine/random.hpp"
 
-namespace c3::inline sampling {
+namespace c3 { inline namespace sampling {
 namespace {
 
 /// Positions in a cluster, with how often each was drawn.
@@ -84,4 +84,4 @@ DrawnSample draw(const SamplePlan& plan, std::uint64_t seed) {
   return sample;
 }
 
-}  // namespace c3::sampling
+}}  // namespace c3::sampling

@@ -6,7 +6,7 @@
 
 #include "workloads/sampling/plan.hpp"
 
-namespace c3::inline sampling {
+namespace c3 { inline namespace sampling {
 
 struct ChosenInvocation {
   std::uint32_t invocation = 0;
@@ -31,4 +31,4 @@ struct DrawnSample {
 /// members only
 DrawnSample draw(const SamplePlan& plan, std::uint64_t seed);
 
-}  // namespace c3::sampling
+}}  // namespace c3::sampling

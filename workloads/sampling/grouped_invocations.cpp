@@ -5,7 +5,7 @@
 #include <map>
 #include <span>
 
-namespace c3::inline sampling {
+namespace c3 { inline namespace sampling {
 namespace {
 
 constexpr std::size_t kWorthAThread = 100'000;  // members of a group: some ms to sort
@@ -61,4 +61,4 @@ GroupedInvocations::GroupedInvocations(const Invocations& invocations, GroupKey 
   sort_groups(groups);
 }
 
-}  // namespace c3::sampling
+}}  // namespace c3::sampling

@@ -9,7 +9,7 @@
 #include "workloads/sampling/clusters.hpp"
 #include "workloads/sampling/invocations.hpp"
 
-namespace c3::inline sampling {
+namespace c3 { inline namespace sampling {
 
 /// What makes two kernels one group.
 enum class GroupKey : std::uint8_t {
@@ -36,4 +36,4 @@ class GroupedInvocations {
   std::vector<KernelGroup> groups_;
 };
 
-}  // namespace c3::sampling
+}}  // namespace c3::sampling

@@ -1,6 +1,6 @@
 #include "workloads/sampling/invocations.hpp"
 
-namespace c3::inline sampling {
+namespace c3 { inline namespace sampling {
 
 void Invocations::add(std::string_view kernel, Seconds duration) {
   // Programs launch the same kernel many times in a row.
@@ -27,4 +27,4 @@ Seconds Invocations::total() const {
   return total;
 }
 
-}  // namespace c3::sampling
+}}  // namespace c3::sampling

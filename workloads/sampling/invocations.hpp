@@ -11,7 +11,7 @@
 
 #include "engine/units.hpp"
 
-namespace c3::inline sampling {
+namespace c3 { inline namespace sampling {
 
 /// 12 bytes for each invocation, so that ten million fit in 120 MB.
 class Invocations {
@@ -39,4 +39,4 @@ class Invocations {
   std::vector<Seconds> durations_;
 };
 
-}  // namespace c3::sampling
+}}  // namespace c3::sampling

@@ -4,7 +4,7 @@
 #include <deque>
 #include <utility>
 
-namespace c3::inline sampling {
+namespace c3 { inline namespace sampling {
 namespace {
 
 constexpr std::size_t kLongestPeriod = 64;  // iterations that are looked back at
@@ -277,4 +277,4 @@ LoopTime run_to_fixed_point(const LoopProgram& program) {
   return LoopRun(program, /*closes_loops=*/true).result();
 }
 
-}  // namespace c3::sampling
+}}  // namespace c3::sampling

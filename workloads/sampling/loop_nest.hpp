@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-namespace c3::inline sampling {
+namespace c3 { inline namespace sampling {
 
 /// A functional unit. Times in cycles.
 struct LoopUnit {
@@ -98,4 +98,4 @@ LoopTime run_whole(const LoopProgram& program);
 /// alike; the rest is counted. Exactly the cycles of run_whole().
 LoopTime run_to_fixed_point(const LoopProgram& program);
 
-}  // namespace c3::sampling
+}}  // namespace c3::sampling

@@ -5,7 +5,7 @@
 
 #include "workloads/sampling/confidence.hpp"
 
-namespace c3::inline sampling {
+namespace c3 { inline namespace sampling {
 
 Seconds SamplePlan::total() const {
   Seconds total;
@@ -61,4 +61,4 @@ void keep_margin(SamplePlan& plan) {
     cluster.samples = static_cast<std::size_t>(std::ceil(static_cast<double>(cluster.samples) * more));
 }
 
-}  // namespace c3::sampling
+}}  // namespace c3::sampling

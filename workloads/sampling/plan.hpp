@@ -11,7 +11,7 @@
 
 #include "workloads/sampling/clusters.hpp"
 
-namespace c3::inline sampling {
+namespace c3 { inline namespace sampling {
 
 /// How the invocations of a cluster are chosen.
 enum class DrawRule : std::uint8_t {
@@ -57,4 +57,4 @@ inline constexpr double kFilledBound = 0.85;
 /// those of one kernel or two, whose errors do not average out.
 void keep_margin(SamplePlan& plan);
 
-}  // namespace c3::sampling
+}}  // namespace c3::sampling

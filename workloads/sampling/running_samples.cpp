@@ -7,7 +7,7 @@
 #include "workloads/sampling/confidence.hpp"
 #include "workloads/sampling/plan.hpp"
 
-namespace c3::inline sampling {
+namespace c3 { inline namespace sampling {
 namespace {
 
 constexpr int kMostDegrees = 60;  // beyond, a normal variable's quantile is within 2 %
@@ -85,4 +85,4 @@ Seconds RunningSamples::expected_error() const {
   return Seconds{std::sqrt(sum)};
 }
 
-}  // namespace c3::sampling
+}}  // namespace c3::sampling

@@ -7,7 +7,7 @@
 
 #include "engine/units.hpp"
 
-namespace c3::inline sampling {
+namespace c3 { inline namespace sampling {
 
 /// Durations of classes of kernels, as a run finds them, and the rule of STEM for how many of each make the sum
 /// of all known: with N kernels of a class so far, of mean mu and deviation sigma,
@@ -65,4 +65,4 @@ class RunningSamples {
   Seconds replayed_time_;
 };
 
-}  // namespace c3::sampling
+}}  // namespace c3::sampling

@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-namespace c3::inline sampling {
+namespace c3 { inline namespace sampling {
 namespace {
 
 constexpr std::size_t kTypical = 30;  // iterations, by the rule of thumb of the central limit theorem
@@ -199,4 +199,4 @@ Seconds projected(std::span<const SeqPoint> points, std::span<const Iteration> r
   return sum;
 }
 
-}  // namespace c3::sampling
+}}  // namespace c3::sampling

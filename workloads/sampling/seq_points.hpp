@@ -8,7 +8,7 @@
 
 #include "engine/units.hpp"
 
-namespace c3::inline sampling {
+namespace c3 { inline namespace sampling {
 
 /// One iteration of training.
 struct Iteration {
@@ -64,4 +64,4 @@ EpochSample seq_points(std::span<const Iteration> epoch, const SeqPointRequest& 
 /// of the recorded iterations nearest to it in length (15 of them, or all).
 Seconds projected(std::span<const SeqPoint> points, std::span<const Iteration> recorded);
 
-}  // namespace c3::sampling
+}}  // namespace c3::sampling

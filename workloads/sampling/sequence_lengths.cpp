@@ -7,7 +7,7 @@
 
 #include "engine/random.hpp"
 
-namespace c3::inline sampling {
+namespace c3 { inline namespace sampling {
 namespace {
 
 /// Draws lengths from counts of them.
@@ -88,4 +88,4 @@ std::vector<std::int64_t> iteration_lengths(const SequenceLengths& job, std::vec
   return iterations;
 }
 
-}  // namespace c3::sampling
+}}  // namespace c3::sampling

@@ -7,7 +7,7 @@
 
 #include "base/enum_names.hpp"
 
-namespace c3::inline sampling {
+namespace c3 { inline namespace sampling {
 
 /// How sequences come together in iterations.
 enum class LengthBatches {
@@ -61,4 +61,4 @@ double keys_of_query(const std::vector<std::int64_t>& lengths, std::int64_t full
 std::vector<std::int64_t> iteration_lengths(const SequenceLengths& job, std::vector<std::int64_t> lengths,
                                             std::int64_t batch, std::int64_t full);
 
-}  // namespace c3::sampling
+}}  // namespace c3::sampling

@@ -6,7 +6,7 @@
 #include <map>
 #include <vector>
 
-namespace c3::inline sampling {
+namespace c3 { inline namespace sampling {
 namespace {
 
 /// Times by length: simulated ones, and lines between them.
@@ -73,4 +73,4 @@ EpochSample simulated_epoch(std::span<const std::int64_t> lengths, const SeqPoin
   }
 }
 
-}  // namespace c3::sampling
+}}  // namespace c3::sampling

@@ -7,7 +7,7 @@
 
 #include "workloads/sampling/seq_points.hpp"
 
-namespace c3::inline sampling {
+namespace c3 { inline namespace sampling {
 
 /// SeqPoints of an epoch whose times are not known before: those of lengths that were not simulated are taken
 /// from the line between the nearest ones that were. The shortest and the longest length are simulated first,
@@ -20,4 +20,4 @@ namespace c3::inline sampling {
 EpochSample simulated_epoch(std::span<const std::int64_t> lengths, const SeqPointRequest& request,
                             const std::function<Seconds(std::int64_t length)>& time_of);
 
-}  // namespace c3::sampling
+}}  // namespace c3::sampling

@@ -6,7 +6,7 @@
 
 #include "workloads/sampling/draw.hpp"
 
-namespace c3::inline sampling {
+namespace c3 { inline namespace sampling {
 
 TrialErrors try_seeds(const SamplePlan& plan, std::uint64_t seeds) {
   constexpr double kHigh = 0.95;
@@ -31,4 +31,4 @@ TrialErrors try_seeds(const SamplePlan& plan, std::uint64_t seeds) {
   return trials;
 }
 
-}  // namespace c3::sampling
+}}  // namespace c3::sampling

@@ -5,7 +5,7 @@
 
 #include "workloads/sampling/plan.hpp"
 
-namespace c3::inline sampling {
+namespace c3 { inline namespace sampling {
 
 struct TrialErrors {
   std::uint64_t seeds = 0;
@@ -17,4 +17,4 @@ struct TrialErrors {
 /// Draws with seeds 0 .. \p seeds - 1. \param seeds at least 1
 TrialErrors try_seeds(const SamplePlan& plan, std::uint64_t seeds);
 
-}  // namespace c3::sampling
+}}  // namespace c3::sampling

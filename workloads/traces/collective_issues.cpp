@@ -8,7 +8,7 @@
 
 #include "base/json.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 std::optional<std::int64_t> number_in(const std::string& text) {
@@ -172,4 +172,4 @@ std::vector<CollectiveIssue> collective_issues(const Trace& trace) {
   return issues;
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -11,7 +11,7 @@
 #include "workloads/traces/trace_event.hpp"
 #include "workloads/traces/trace_join.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 /// A call of c10d. Empty texts and absent numbers were not recorded.
 struct CollectiveIssue {
@@ -56,4 +56,4 @@ std::optional<std::vector<std::int64_t>> split_sizes(const std::string& text);
 std::optional<std::int64_t> collective_bytes(std::optional<std::int64_t> in_elements,
                                              std::optional<std::int64_t> out_elements, std::string_view dtype);
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -9,7 +9,7 @@
 #include "base/small_letters.hpp"
 #include "workloads/traces/communication_names.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 void read_kernel(const Trace& trace, const CollectiveArguments& from, CollectiveKernel& kernel) {
@@ -86,4 +86,4 @@ std::vector<CollectiveKernel> collective_kernels(const Trace& trace, const Trace
   return kernels;
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -11,7 +11,7 @@
 #include "workloads/traces/kernel_class.hpp"
 #include "workloads/traces/trace_join.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 struct CollectiveKernel {
   std::uint32_t activity = kNoIndex;  ///< in Trace::activities
@@ -38,4 +38,4 @@ std::vector<CollectiveKernel> collective_kernels(const Trace& trace, const Trace
                                                  const std::vector<WorkClass>& classes,
                                                  const std::vector<CollectiveIssue>& issues);
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -9,7 +9,7 @@
 
 #include "workloads/traces/rank_set.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 constexpr Picoseconds kOneClock = 50_us;
@@ -210,4 +210,4 @@ CollectiveTiming timing_of(const CollectiveInstance& instance, const std::vector
   return timing;
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -7,7 +7,7 @@
 
 #include "workloads/traces/rank_record.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 struct CollectiveMember {
   std::uint32_t rank = 0;        ///< in the vector of ranks, not its number
@@ -53,4 +53,4 @@ struct CollectiveTiming {
 CollectiveTiming timing_of(const CollectiveInstance& instance, const std::vector<Rank>& ranks,
                            const std::vector<Picoseconds>& shifts);
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

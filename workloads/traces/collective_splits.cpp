@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 using Counts = std::vector<std::int64_t>;
@@ -98,4 +98,4 @@ std::vector<std::int64_t> bytes_of_pairs(const CollectiveInstance& instance, con
   return bytes;
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -7,7 +7,7 @@
 
 #include "workloads/traces/collective_matching.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 /// Whether a member of \p instance, an all-to-all, divides what it sends or receives unequally.
 bool has_unequal_shares(const CollectiveInstance& instance, const std::vector<Rank>& ranks);
@@ -20,4 +20,4 @@ bool has_unequal_shares(const CollectiveInstance& instance, const std::vector<Ra
 /// divide the buffer, and where a rank sends another what that does not receive
 std::vector<std::int64_t> bytes_of_pairs(const CollectiveInstance& instance, const std::vector<Rank>& ranks);
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

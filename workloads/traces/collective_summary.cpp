@@ -4,7 +4,7 @@
 #include <map>
 #include <tuple>
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 using Likeness = std::tuple<std::string, std::string, std::string, std::int64_t, std::int64_t>;
@@ -115,4 +115,4 @@ void add_collectives(const std::vector<Rank>& ranks, const std::vector<Collectiv
   add_stragglers(late, report);
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

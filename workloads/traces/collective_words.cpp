@@ -4,7 +4,7 @@
 
 #include "workloads/traces/collective_issues.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 /// Small letters without anything but letters: "_allgather_base" and "ncclDevKernel_AllGather" both have
@@ -84,4 +84,4 @@ std::optional<std::int64_t> collective_bytes(std::optional<std::int64_t> in_elem
   return bytes;
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

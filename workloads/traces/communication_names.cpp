@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 // clang-format off
@@ -87,4 +87,4 @@ const CommunicationName* communication_name(std::string_view kernel_name) {
 
 std::span<const CommunicationName> communication_names() { return kNames; }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

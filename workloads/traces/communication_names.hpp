@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 /// One line of the table in communication_names.cpp. A library that renames its kernels gets another line.
 struct CommunicationName {
@@ -20,4 +20,4 @@ const CommunicationName* communication_name(std::string_view kernel_name);
 
 std::span<const CommunicationName> communication_names();
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 // Both bounds are those that refute or confirm edges in public traces (NCCL and RCCL, 2022 to 2025).
@@ -221,4 +221,4 @@ class EdgeFinder {
 
 std::vector<CrossStreamEdge> cross_stream_edges(const RankRecord& rank) { return EdgeFinder(rank).find(); }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

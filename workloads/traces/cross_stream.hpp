@@ -8,7 +8,7 @@
 #include "workloads/traces/collective_kernels.hpp"
 #include "workloads/traces/launch_order.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 /// How an edge is known.
 enum class EdgeProvenance : std::uint8_t {
@@ -50,4 +50,4 @@ struct RankRecord {
 /// is refuted.
 std::vector<CrossStreamEdge> cross_stream_edges(const RankRecord& rank);
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

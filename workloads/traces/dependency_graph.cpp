@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 Picoseconds scaled(Picoseconds lag, Ratio ratio) {
@@ -66,4 +66,4 @@ std::vector<PointId> DependencyGraph::ring_among(const std::vector<std::uint32_t
   return ring;
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

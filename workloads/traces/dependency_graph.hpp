@@ -11,7 +11,7 @@
 
 #include "workloads/traces/picoseconds.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 using PointId = std::uint32_t;
 
@@ -87,4 +87,4 @@ class DependencyGraph {
   std::vector<Edge> edges_;
 };
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 struct Category {
@@ -37,4 +37,4 @@ std::optional<EventKind> kind_of_category(std::string_view category) {
   return found->kind;
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 using TextMember = std::string_view EventTexts::*;
@@ -70,4 +70,4 @@ const EventTexts& EventParser::parse(std::string_view json) {
   return texts_;
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -6,7 +6,7 @@
 
 #include "workloads/traces/json_tree.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 /// Values as texts: strings without quotation marks and escapes, numbers as they are spelled, arrays as JSON.
 /// Empty: the event does not have the key. Views are valid until the next event is parsed.
@@ -30,4 +30,4 @@ class EventParser {
   EventTexts texts_;
 };
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

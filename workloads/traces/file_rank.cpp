@@ -7,7 +7,7 @@
 
 #include "base/small_letters.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 bool is_digit(char letter) { return letter >= '0' && letter <= '9'; }
@@ -59,4 +59,4 @@ std::optional<int> rank_in_name(std::string_view path) {
   return number_in(name.substr(from));
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -8,7 +8,7 @@
 
 #include "workloads/traces/wait_lags.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 // Idle times and reactions of autograd's threads in public traces of 2022 to 2025.
@@ -204,4 +204,4 @@ HostChain add_host_chain(const Rank& rank, Picoseconds shift, DependencyGraph& g
   return ChainBuilder(rank, shift, graph).build();
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -8,7 +8,7 @@
 #include "workloads/traces/dependency_graph.hpp"
 #include "workloads/traces/rank_record.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 struct CallPoints {
   PointId begin = 0;
@@ -37,4 +37,4 @@ struct HostChain {
 /// Wrong when: a thread slept or computed outside PyTorch's operators until just then.
 HostChain add_host_chain(const Rank& rank, Picoseconds shift, DependencyGraph& graph);
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

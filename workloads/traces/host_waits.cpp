@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 constexpr Picoseconds kClockError = 2_us;           // of GPU dates against those of the host
@@ -165,4 +165,4 @@ std::vector<HostWait> host_waits(const Trace& trace, const TraceJoin& join, cons
   return WaitFinder(trace, join, order).find();
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

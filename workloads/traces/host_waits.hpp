@@ -8,7 +8,7 @@
 
 #include "workloads/traces/launch_order.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 constexpr std::size_t kWaitReasons = 6;
 
@@ -41,4 +41,4 @@ bool launches_at_its_end(const TraceEvent& call, const TraceEvent& work);
 /// another reason and returns at such an end by chance.
 std::vector<HostWait> host_waits(const Trace& trace, const TraceJoin& join, const LaunchOrder& order);
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -13,7 +13,7 @@
 #include "workloads/traces/rank_record.hpp"
 #include "workloads/traces/start_errors.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 struct RankSummary {
   std::optional<int> rank;
@@ -145,4 +145,4 @@ struct ImportReport {
   StartErrors errors_without_cross_stream;
 };
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

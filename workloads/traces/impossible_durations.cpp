@@ -1,6 +1,6 @@
 #include "workloads/traces/impossible_durations.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 bool share_a_launch(const TraceEvent& a, const TraceEvent& b) {
@@ -28,4 +28,4 @@ void cut_impossible_durations(Trace& trace) {
   }
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -3,7 +3,7 @@
 
 #include "workloads/traces/trace_event.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 /// A stream runs what different calls launched one after the other. Work that ends after later work of its
 /// stream has ended is cut where that work starts, and named in Trace::changed_durations. Kernels of one graph
@@ -11,4 +11,4 @@ namespace c3::inline traces {
 /// dependent launch). Wrong when: the start of the later work is what was recorded wrongly.
 void cut_impossible_durations(Trace& trace);
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -6,7 +6,7 @@
 
 #include "workloads/traces/trace_error.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 constexpr std::size_t kChunk = std::size_t{1} << 16U;
@@ -206,4 +206,4 @@ void split_trace(const std::string& file, const ByteSource& source, JsonPieces& 
   }
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 /// Fills the span from the front. \returns how much was filled; 0 at the end of the file.
 using ByteSource = std::function<std::size_t(std::span<char>)>;
@@ -53,4 +53,4 @@ void split_json(const ByteSource& source, JsonPieces& pieces);
 /// The same of a trace called \p file. \throws TraceError, naming it and the event
 void split_trace(const std::string& file, const ByteSource& source, JsonPieces& pieces);
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -5,7 +5,7 @@
 
 #include <simdjson.h>
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 namespace ondemand = simdjson::ondemand;
@@ -150,4 +150,4 @@ JsonView JsonTree::parse(std::string_view json) {
   }
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

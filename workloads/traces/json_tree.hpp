@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 /// The text is no JSON; in the words of the JSON library.
 class JsonSyntaxError : public std::runtime_error {
@@ -86,4 +86,4 @@ class JsonTree {
   std::string buffer_;
 };
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -8,7 +8,7 @@
 #include "workloads/traces/communication_names.hpp"
 #include "workloads/traces/trace_join.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 struct Word {
@@ -110,4 +110,4 @@ std::vector<WorkClass> work_classes(const Trace& trace, const TraceJoin& join) {
   return classes;
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

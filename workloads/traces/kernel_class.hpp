@@ -10,7 +10,7 @@
 
 #include "workloads/traces/trace_event.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 struct TraceJoin;
 
@@ -38,4 +38,4 @@ WorkClass work_class(EventKind kind, std::string_view kernel_name);
 /// [activities] A collective where the metadata of the kernel or of c10d's operator say so; else by name.
 std::vector<WorkClass> work_classes(const Trace& trace, const TraceJoin& join);
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -14,7 +14,7 @@
 #include "workloads/traces/impossible_durations.hpp"
 #include "workloads/traces/trace_error.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 /// 4294967295 is -1 that was written as an unsigned number.
@@ -275,4 +275,4 @@ Trace read_kineto(const std::string& file, const ByteSource& source) {
   return reader.take();
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

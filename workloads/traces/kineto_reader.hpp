@@ -6,7 +6,7 @@
 #include "workloads/traces/json_splitter.hpp"
 #include "workloads/traces/trace_event.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 /// Reads \p source to its end. Memory is that of the events kept, and of the largest one.
 /// Lenient: events may be in any order and of unknown categories, names need not be UTF-8, categories may have
@@ -14,4 +14,4 @@ namespace c3::inline traces {
 /// \param file for messages. \throws TraceError for what is not such a trace: the message names the event
 Trace read_kineto(const std::string& file, const ByteSource& source);
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 LaunchOrder::LaunchOrder(const Trace& trace, const TraceJoin& join)
     : place_(trace.activities.size()), queues_(join.activities_of_queue), dates_(queues_.size()) {
@@ -41,4 +41,4 @@ std::uint32_t LaunchOrder::predecessor(std::uint32_t activity) const {
   return place == 0 ? kNoIndex : queues_[queue_of_[activity]][place - 1];
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -7,7 +7,7 @@
 
 #include "workloads/traces/trace_join.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 class LaunchOrder {
  public:
@@ -31,4 +31,4 @@ class LaunchOrder {
   std::vector<std::vector<Picoseconds>> dates_;     ///< [queues] never falling
 };
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -10,7 +10,7 @@
 #include "workloads/traces/rank_summary.hpp"
 #include "workloads/traces/replayed_dates.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 LagScales scales(std::initializer_list<LagKind> kinds, Ratio ratio) {
@@ -112,4 +112,4 @@ ImportReport make_report(const std::vector<Rank>& ranks) {
   return report;
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -10,7 +10,7 @@
 
 #include "workloads/traces/picoseconds.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 /// One file.
 struct NodeGraphFile {
@@ -82,4 +82,4 @@ struct NodeGraphReport {
   std::optional<NodeTimes> busiest;   ///< of the nodes of one thread or stream, the one with the largest sum
 };
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

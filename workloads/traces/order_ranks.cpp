@@ -7,7 +7,7 @@
 #include "workloads/traces/collective_matching.hpp"
 #include "workloads/traces/rank_set.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 void complete_groups(std::vector<Rank>& ranks) {
@@ -29,4 +29,4 @@ void order_ranks(std::vector<Rank>& ranks, bool allow_missing) {
   complete_groups(ranks);
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

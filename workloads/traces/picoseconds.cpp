@@ -3,7 +3,7 @@
 #include <charconv>
 #include <limits>
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 constexpr int kMostDigits = 30;       // 10^30 fits 127 bits
@@ -90,4 +90,4 @@ std::optional<Picoseconds> narrowed(WidePicoseconds wide) {
   return Picoseconds{static_cast<std::int64_t>(wide)};
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

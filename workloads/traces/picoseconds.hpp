@@ -9,7 +9,7 @@
 #include <optional>
 #include <string_view>
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 /// A date since the origin of a trace, or a duration. The range is 106 days; sums beyond it stay at its end.
 struct Picoseconds {
@@ -49,4 +49,4 @@ std::optional<WidePicoseconds> parse_microseconds(std::string_view text);
 /// \returns \p wide, if it fits.
 std::optional<Picoseconds> narrowed(WidePicoseconds wide);
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

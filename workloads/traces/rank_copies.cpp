@@ -8,7 +8,7 @@
 
 #include "workloads/traces/trace_error.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 constexpr std::size_t kMostActivities = 2'000'000;
@@ -67,4 +67,4 @@ std::vector<Trace> traces_of_ranks(Trace trace) {
   return traces;
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -7,7 +7,7 @@
 
 #include "workloads/traces/trace_event.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 /// A trace for each rank for which \p trace stands, in the order of ranks; itself where that is only its own.
 /// The collectives of each are in its own groups: that with the description of the group in the file, and the
@@ -15,4 +15,4 @@ namespace c3::inline traces {
 /// is of, and for more than 2 million kernels and copies in all
 std::vector<Trace> traces_of_ranks(Trace trace);
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 std::vector<RecordedStep> steps_of(const Trace& trace) {
@@ -53,4 +53,4 @@ TracePlace Rank::place(const TraceEvent& event) const {
   return {.file = trace.file, .rank = trace.rank, .event = event.position};
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -15,7 +15,7 @@
 #include "workloads/traces/trace_event.hpp"
 #include "workloads/traces/trace_join.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 /// A range that the profiler calls a step. A trace without any has one, the whole of the thread that makes most
 /// calls.
@@ -44,4 +44,4 @@ struct Rank {
   TracePlace place(const TraceEvent& event) const;
 };
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

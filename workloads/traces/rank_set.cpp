@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 TracePlace place_of(const RankFile& file) {
@@ -73,4 +73,4 @@ void check_ranks(const std::vector<Rank>& ranks, bool allow_missing) {
 
 std::vector<int> missing_ranks(const std::vector<Rank>& ranks) { return missing_ranks(files_of(ranks)); }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -8,7 +8,7 @@
 
 #include "workloads/traces/rank_record.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 struct RankFile {
   std::string file;
@@ -29,4 +29,4 @@ std::vector<int> missing_ranks(std::span<const RankFile> files);
 void check_ranks(const std::vector<Rank>& ranks, bool allow_missing);
 std::vector<int> missing_ranks(const std::vector<Rank>& ranks);
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

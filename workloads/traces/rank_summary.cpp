@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 bool has_shapes(const Rank& rank, std::uint32_t op) {
@@ -87,4 +87,4 @@ std::vector<ClassSummary> classes_of(const std::vector<Rank>& ranks) {
   return found;
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

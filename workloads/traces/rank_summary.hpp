@@ -3,7 +3,7 @@
 
 #include "workloads/traces/import_report.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 /// Without the clock, which only the other ranks can tell.
 RankSummary summary_of(const Rank& rank);
@@ -11,4 +11,4 @@ RankSummary summary_of(const Rank& rank);
 /// Of all ranks, the longest first.
 std::vector<ClassSummary> classes_of(const std::vector<Rank>& ranks);
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 constexpr std::size_t kMostNamed = 8;  ///< events of a ring, in a message of one line
@@ -76,4 +76,4 @@ std::vector<Picoseconds> replayed_dates(const std::vector<Rank>& ranks, const Ru
   }
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

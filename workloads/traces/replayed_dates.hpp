@@ -5,11 +5,11 @@
 
 #include "workloads/traces/run_graph.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 /// DependencyGraph::replay of \p run, the graph of \p ranks. \throws TraceSetError that names the events of a
 /// ring: calls and GPU work that wait for each other
 std::vector<Picoseconds> replayed_dates(const std::vector<Rank>& ranks, const RunGraph& run,
                                         const LagScales& scales = {});
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -6,7 +6,7 @@
 #include "workloads/traces/start_lags.hpp"
 #include "workloads/traces/wait_lags.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 /// The longest return from a wait on server hosts; for waits whose work had ended before.
@@ -145,4 +145,4 @@ RunGraph run_graph(const std::vector<Rank>& ranks, const std::vector<CollectiveI
   return run;
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

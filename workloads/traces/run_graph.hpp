@@ -12,7 +12,7 @@
 #include "workloads/traces/host_chain.hpp"
 #include "workloads/traces/rank_record.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 struct GraphOptions {
   bool cross_stream = true;  ///< false: without edges between streams, to see what they are worth
@@ -40,4 +40,4 @@ struct RunGraph {
 RunGraph run_graph(const std::vector<Rank>& ranks, const std::vector<CollectiveInstance>& instances,
                    const std::vector<Picoseconds>& shifts, const GraphOptions& options = {});
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 void ShapeCounts::add(const OperatorShapes& shapes) {
   const auto key = std::tuple(shapes.name, shapes.dims, shapes.types);
@@ -23,4 +23,4 @@ std::vector<OperatorShapes> ShapeCounts::take() {
   return sorted;
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -8,7 +8,7 @@
 
 #include "workloads/traces/node_graph_report.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 class ShapeCounts {
  public:
@@ -21,4 +21,4 @@ class ShapeCounts {
       counts_;  ///< by name, dims, types
 };
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

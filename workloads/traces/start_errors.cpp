@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 std::vector<Picoseconds> recorded_dates(const DependencyGraph& graph) {
@@ -60,4 +60,4 @@ StartErrors start_errors(const std::vector<Rank>& ranks, const RunGraph& run,
   return errors;
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

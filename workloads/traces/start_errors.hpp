@@ -7,7 +7,7 @@
 
 #include "workloads/traces/run_graph.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 struct StepLength {
   Picoseconds recorded;
@@ -33,4 +33,4 @@ Picoseconds step_length(const RankPoints& rank, const std::vector<Picoseconds>& 
 /// From the start of a rank's first step to the end of its last GPU work, before or after the end of the step.
 Picoseconds gpu_length(const RankPoints& rank, const std::vector<Picoseconds>& dates);
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 // The longest that were observed on idle GPUs: a workstation's launch; the start behind a collective.
@@ -51,4 +51,4 @@ StartLags start_lags(std::span<const CauseSlack> causes, const TypicalLags& typi
   return result;
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -9,7 +9,7 @@
 
 #include "workloads/traces/picoseconds.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 enum class StartCause : std::uint8_t {
   launch,  ///< the call that launched it began
@@ -46,4 +46,4 @@ TypicalLags typical_lags(const std::vector<std::vector<CauseSlack>>& causes);
 /// missing cause or a lack of free SMs, and is not kept as if it were a latency.
 StartLags start_lags(std::span<const CauseSlack> causes, const TypicalLags& typical);
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

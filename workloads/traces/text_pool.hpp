@@ -8,7 +8,7 @@
 #include <string_view>
 #include <unordered_map>
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 using TextId = std::uint32_t;
 
@@ -39,4 +39,4 @@ class TextPool {
   std::unordered_map<std::string_view, TextId> ids_;
 };
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 std::string at_place(const TracePlace& place, const std::string& what) {
   std::string text = place.file + ": ";
@@ -11,4 +11,4 @@ std::string at_place(const TracePlace& place, const std::string& what) {
   return text + what;
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 /// Where in a trace something is wrong.
 struct TracePlace {
@@ -38,4 +38,4 @@ class TraceSetError : public TraceError {
   using TraceError::TraceError;
 };
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -13,7 +13,7 @@
 #include "workloads/traces/picoseconds.hpp"
 #include "workloads/traces/text_pool.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 enum class EventKind : std::uint8_t {
   op,          ///< a PyTorch operator on a host thread
@@ -148,4 +148,4 @@ struct Trace {
   const std::string& name_of(const TraceEvent& event) const { return texts.text(event.name); }
 };
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

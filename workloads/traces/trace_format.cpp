@@ -5,7 +5,7 @@
 
 #include "workloads/traces/trace_error.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 /// Stops at the first key that only one format has.
@@ -141,4 +141,4 @@ TraceFormat format_of(const std::string& file, PeekedSource& source) {
                 : "it does not begin with { or [, nor as a Chakra trace does: it is not a trace");
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

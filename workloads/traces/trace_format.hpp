@@ -8,7 +8,7 @@
 
 #include "workloads/traces/json_splitter.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 enum class TraceFormat : std::uint8_t {
   kineto,       ///< {"traceEvents": [..]}, or an array of events
@@ -58,4 +58,4 @@ class PeekedSource {
 /// \param file for messages. \throws TraceError for what is none of these
 TraceFormat format_of(const std::string& file, PeekedSource& source);
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 /// Of each of \p inner, the innermost of \p outer that is on its thread and was running when it started. Both
@@ -105,4 +105,4 @@ std::size_t graph_launches(const TraceJoin& join) {
       std::ranges::count_if(owned, [](const auto& call) { return call.second > 1; }));
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -7,7 +7,7 @@
 
 #include "workloads/traces/trace_event.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 /// Indices are into the vectors of Trace; kNoIndex where there is none.
 struct TraceJoin {
@@ -25,4 +25,4 @@ TraceJoin join(const Trace& trace);
 /// Calls that were recorded with several GPU activities each: launches of CUDA or HIP graphs.
 std::size_t graph_launches(const TraceJoin& join);
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -4,7 +4,7 @@
 #include <set>
 #include <vector>
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 OwnCosts::OwnCosts(const Rank& rank) : rank_(rank) {
   std::set<std::uint32_t> waited;
@@ -35,4 +35,4 @@ Picoseconds OwnCosts::of(std::uint32_t call) const {
   return std::min(medians_[static_cast<std::size_t>(reason->second)], rank_.trace.calls[call].duration);
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

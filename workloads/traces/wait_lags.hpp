@@ -7,7 +7,7 @@
 
 #include "workloads/traces/rank_record.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 /// The time that calls take without waiting. A call that found its work ended already shows it; for one that
 /// waited it is taken from others of its reason in this trace: their median, or 0 if there is none.
@@ -25,4 +25,4 @@ class OwnCosts {
   std::array<Picoseconds, kWaitReasons> medians_{};
 };
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

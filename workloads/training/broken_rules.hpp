@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// A rule of layouts that a step breaks.
 struct BrokenRule {
@@ -25,4 +25,4 @@ inline void add(BrokenRules& all, BrokenRules broken) {
   all.insert(all.end(), std::make_move_iterator(broken.begin()), std::make_move_iterator(broken.end()));
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

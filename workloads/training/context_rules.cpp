@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 using Broken = std::optional<BrokenRule>;
@@ -83,4 +83,4 @@ RankGroups ring_of_keys(const ContextSplit& split, const RankGrid& grid) {
   return {.size = split.key_ranks(), .stride = grid.stride(GridAxis::context) * split.head_ranks()};
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -5,7 +5,7 @@
 #include "workloads/training/rank_grid.hpp"
 #include "workloads/training/setup.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// Rules of context parallelism that \p setup breaks. \pre tensor_parallel divides the model's heads and
 /// kv_heads
@@ -16,4 +16,4 @@ RankGroups groups_of_heads(const ContextSplit& split, const RankGrid& grid);
 /// In a group keys and values go round, or are gathered. \pre split.key_ranks() > 1
 RankGroups ring_of_keys(const ContextSplit& split, const RankGrid& grid);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -5,7 +5,7 @@
 #include "gpu/kernels/vector/vector_shape.hpp"
 #include "workloads/models/styles/style.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 VectorShape flat(VectorOp op, std::int64_t count, DType dtype) {
   constexpr std::int64_t kRow = 1024;
@@ -162,4 +162,4 @@ void DataParallel::hold_states() {
                     element_size(framework.parameter_dtype) * ((1.0 - setup_.offload.optimizer) * count(own)));
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -8,7 +8,7 @@
 #include "gpu/kernels/vector/vector_shape.hpp"
 #include "workloads/training/step_program.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// Numbers that get no gradients, beside those that a unit trains; in the computing type.
 struct FrozenParameters {
@@ -124,4 +124,4 @@ VectorShape flat(VectorOp op, std::int64_t count, DType dtype);
 /// The kernel that copies elements of \p dtype to fp32 or back.
 VectorShape fp32_copy(std::int64_t count, DType dtype);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

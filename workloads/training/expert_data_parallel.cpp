@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 ExpertDataParallel::ExpertDataParallel(const TrainingSetup& setup, std::vector<ParameterUnit> all,
                                        const std::vector<ParameterUnit>& of_experts,
@@ -69,4 +69,4 @@ std::int64_t ExpertDataParallel::updated(std::size_t unit) const {
   return others_->updated(unit) + experts_->updated(unit);
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

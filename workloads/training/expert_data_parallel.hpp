@@ -6,7 +6,7 @@
 
 #include "workloads/training/data_parallel.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// Passes a step's course on to both: buckets, gathers and shards of experts are their own. Wrong when: a
 /// framework reduces the gradients of both in one order.
@@ -34,4 +34,4 @@ class ExpertDataParallel final : public DataParallel {
   std::unique_ptr<DataParallel> others_, experts_;
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -4,7 +4,7 @@
 
 #include "workloads/training/routing.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 /// Of a token: FP8 with an fp32 scale for each 128 numbers, as DeepEP sends it.
@@ -153,4 +153,4 @@ void ExpertExchange::launch(const std::string& name, const std::vector<Collectiv
       .name = name, .buffer = program_.memory().allocate(compute_, MemoryClass::communication, name, arrives)};
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -10,7 +10,7 @@
 #include "workloads/training/routing.hpp"
 #include "workloads/training/step_program.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// The collectives of a micro-batch's tokens in one layer.
 struct ExpertCalls {
@@ -74,4 +74,4 @@ class ExpertExchange {
   ExpertExchange* other_ = nullptr;
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -7,7 +7,7 @@
 #include "collectives/call.hpp"
 #include "workloads/training/setup.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// Ranks of a pipeline stage are tensor x expert x data for experts, the first one fastest (Megatron-Core,
 /// parallel_state.py: expert tensor, expert, expert data). Groups of an axis of one rank are not to be asked
@@ -56,4 +56,4 @@ class ExpertGrid {
   int ranks_, tensor_, expert_, data_, within_node_;
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -7,7 +7,7 @@
 
 #include "engine/random.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 /// The bits of a stream, one after another, as the standard's distributions take them.
@@ -95,4 +95,4 @@ ExpertLoads draw_loads(const TrainingSetup& setup, int replicas) {
   return std::move(*slowest);
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -6,7 +6,7 @@
 
 #include "workloads/training/setup.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// Of the tokens of an expert group, counted once for each of their experts, the share of each rank's experts,
 /// layer by layer. Replicas of the group are alike.
@@ -32,4 +32,4 @@ class ExpertLoads {
 /// when: loads of layers depend on each other. \param replicas of the group
 ExpertLoads draw_loads(const TrainingSetup& setup, int replicas);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

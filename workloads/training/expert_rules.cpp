@@ -9,7 +9,7 @@
 #include "workloads/training/expert_grid.hpp"
 #include "workloads/training/stage_layers.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 using Broken = std::optional<BrokenRule>;
@@ -187,4 +187,4 @@ BrokenRules broken_expert_rules(const TrainingSetup& setup, int ranks) {
   return broken;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -4,9 +4,9 @@
 #include "workloads/training/broken_rules.hpp"
 #include "workloads/training/setup.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// Those that \p setup breaks on \p ranks ranks.
 BrokenRules broken_expert_rules(const TrainingSetup& setup, int ranks);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

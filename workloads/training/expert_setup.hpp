@@ -8,7 +8,7 @@
 
 #include "workloads/models/token_batch.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// How tokens are spread over experts.
 enum class Routing : std::uint8_t {
@@ -42,4 +42,4 @@ struct ExpertSetup {
   bool operator==(const ExpertSetup&) const = default;
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -5,7 +5,7 @@
 
 #include "gpu/kernels/vector/vector_shape.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 FullyShardedParameters::FullyShardedParameters(const TrainingSetup& setup, std::vector<ParameterUnit> units,
                                                DataParallelGroup group, StepProgram& program,
@@ -230,4 +230,4 @@ void FullyShardedParameters::end_backward() {
     program_.memory().release(freed_.front().buffer);
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -10,7 +10,7 @@
 
 #include "workloads/training/data_parallel.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// What the units of one model have in flight together, whatever ranks each is divided among (PyTorch:
 /// FSDPCommContext).
@@ -107,4 +107,4 @@ class FullyShardedParameters final : public DataParallel {
   std::optional<EventId> shards_summed_;  ///< after the last sum over replicas
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

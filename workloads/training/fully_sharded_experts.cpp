@@ -3,7 +3,7 @@
 #include <memory>
 #include <utility>
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 FullyShardedExperts::FullyShardedExperts(const TrainingSetup& setup, std::vector<ParameterUnit> all,
                                          const std::vector<ChunkUnits>& chunks, ShardedUnits others,
@@ -79,4 +79,4 @@ std::int64_t FullyShardedExperts::updated(std::size_t unit) const {
   return others_.updated(unit) + experts_.updated(unit);
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

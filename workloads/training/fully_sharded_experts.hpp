@@ -7,7 +7,7 @@
 
 #include "workloads/training/fully_sharded.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// Units of experts, or all others, and the ranks among which each is divided.
 struct ShardedUnits {
@@ -57,4 +57,4 @@ class FullyShardedExperts final : public DataParallel {
   FullyShardedParameters others_, experts_;
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

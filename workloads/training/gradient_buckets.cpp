@@ -7,7 +7,7 @@
 
 #include "gpu/kernels/vector/vector_shape.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 GradientBuckets::GradientBuckets(const TrainingSetup& setup, std::vector<ParameterUnit> units,
                                  const std::vector<ChunkUnits>& chunks, DataParallelGroup group,
@@ -213,4 +213,4 @@ void GradientBuckets::after_optimizer() {
   program_.order(gathers, compute_, "parameters gathered");
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

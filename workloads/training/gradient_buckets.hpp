@@ -9,7 +9,7 @@
 #include "workloads/training/data_parallel.hpp"
 #include "workloads/training/parameter_gathers.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// A bucket is reduced as soon as enough gradients are ready, or after the backward pass where the framework
 /// does not overlap. DDP copies sums back to the gradients; its buckets are there for the whole step where it
@@ -90,4 +90,4 @@ class GradientBuckets final : public DataParallel {
   std::optional<ParameterGathers> gathers_;  ///< beside forward passes
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 // Ranks that have a part of the tokens each do not have those of the head.
 BrokenRules broken_head_rules(const TrainingSetup& setup) {
@@ -30,4 +30,4 @@ BrokenRules broken_head_rules(const TrainingSetup& setup) {
   return broken;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

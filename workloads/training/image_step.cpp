@@ -10,7 +10,7 @@
 #include "workloads/training/data_parallel.hpp"
 #include "workloads/training/memory_ledger.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 constexpr Bytes kFirstBucket{1.0 * kMebi};  // as PyTorch's DDP: the first sum begins early
@@ -169,4 +169,4 @@ StageMemory memory_of(const ImageJob& job, int ranks) {
   return job.batch.trains() ? ledger.step() : ledger.inference();
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -8,7 +8,7 @@
 #include "workloads/program/program.hpp"
 #include "workloads/training/training_step.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 struct ImageJob {
   ImageNetwork network = ImageNetwork::resnet_50;
@@ -32,4 +32,4 @@ Program image_program(const ImageJob& job, int ranks);
 /// backpropagated at once; a library's workspace is large.
 StageMemory memory_of(const ImageJob& job, int ranks);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 class Writer {
@@ -153,4 +153,4 @@ std::optional<LaunchArguments> launch_arguments(const TrainingSetup& setup, cons
   return Writer(setup, cluster).write();
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

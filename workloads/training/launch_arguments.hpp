@@ -8,7 +8,7 @@
 #include "collectives/spec.hpp"
 #include "workloads/training/setup.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 struct LaunchArguments {
   std::vector<std::string> words;  ///< of a command line: torchrun and its script with their arguments
@@ -21,4 +21,4 @@ struct LaunchArguments {
 /// Source: NVIDIA/Megatron-LM @d98e8a64, megatron/training/arguments.py.
 std::optional<LaunchArguments> launch_arguments(const TrainingSetup& setup, const ClusterSpec& cluster);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

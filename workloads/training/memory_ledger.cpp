@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// PyTorch's caching allocator over the steps of a run: a pool for each stream.
 class MemoryLedger::Allocator {
@@ -157,4 +157,4 @@ std::vector<MemoryMoment> MemoryLedger::moments() const {
   return moments;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -10,7 +10,7 @@
 #include "workloads/program/step_facts.hpp"
 #include "workloads/training/memory_pool.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// What a GPU holds in one range of the step, when it holds most there.
 struct MemoryMoment {
@@ -71,4 +71,4 @@ class MemoryLedger {
   std::size_t peak_change_ = 0;
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

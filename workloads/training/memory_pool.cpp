@@ -4,7 +4,7 @@
 #include <cmath>
 #include <iterator>
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 MemoryPool::Address rounded_up(MemoryPool::Address value, MemoryPool::Address to) {
@@ -77,4 +77,4 @@ MemoryPool::Address MemoryPool::pages_within(Address begin, Address size) const 
   return last > first ? last - first : 0;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -9,7 +9,7 @@
 
 #include "engine/units.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// One segment that grows at its end by whole pages (`expandable_segments`): a tensor gets the smallest free
 /// block that it fits in, of equal ones the first, and the one at the end, which can grow, last; what it leaves
@@ -47,4 +47,4 @@ class MemoryPool {
   std::set<std::pair<Address, Address>> by_size_;  ///< (size, address) of what is free but at the end
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -12,7 +12,7 @@
 #include "workloads/models/transformer.hpp"
 #include "workloads/training/tensor_parallel.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 /// Of experts too.
@@ -153,4 +153,4 @@ ModelBlocks model_blocks(const TrainingSetup& setup, ExpertPosition at) {
   return blocks;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -10,7 +10,7 @@
 #include "workloads/training/routing.hpp"
 #include "workloads/training/setup.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 struct StepBlock : BlockKernels {
   std::int64_t parameters = 0;          ///< of this rank, in numbers
@@ -39,4 +39,4 @@ struct ModelBlocks {
 /// \throws std::invalid_argument naming a part for which the framework has no kernels.
 ModelBlocks model_blocks(const TrainingSetup& setup, ExpertPosition at = {});
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -9,7 +9,7 @@
 
 #include "workloads/training/model_blocks.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 /// Of all layers, each once: parts that keep something for their backward pass.
@@ -62,4 +62,4 @@ BrokenRules broken_offload_rules(const TrainingSetup& setup) {
   return broken;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -5,7 +5,7 @@
 
 #include "gpu/pim.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 OptimizerStep::OptimizerStep(const TrainingSetup& setup, const RankGrid& grid, std::vector<std::size_t> units,
                              DataParallel& data_parallel, StepProgram& program)
@@ -214,4 +214,4 @@ VectorShape OptimizerStep::cast(std::size_t unit, double share) const {
   return fp32_copy(std::llround(share * static_cast<double>(all)), setup_.dtype);
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

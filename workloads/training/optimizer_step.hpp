@@ -12,7 +12,7 @@
 #include "workloads/training/optimizers/optimizer.hpp"
 #include "workloads/training/rank_grid.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// Optimizers in mixed precision (`Framework::master_copy`) go through gradients and parameters several times:
 /// gradients are copied to fp32, unscaled and searched for infinities where the host reads whether there are
@@ -70,4 +70,4 @@ class OptimizerStep {
   StepProgram::Stream compute_;
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 ParameterGathers::ParameterGathers(bool aligned, int stage, const std::vector<Chunk>& chunks, CallOf call,
                                    StepProgram& program, StepProgram::Stream gathers)
@@ -76,4 +76,4 @@ void ParameterGathers::launch(Bucket& bucket) {
   bucket.gathered = program_.record(gathers_, "parameters gathered");
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

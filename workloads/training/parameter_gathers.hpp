@@ -8,7 +8,7 @@
 
 #include "workloads/training/data_parallel.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// What ranks have updated in the step before is gathered in the buckets in which gradients are reduced, from
 /// the one that the forward pass of a chunk needs first to the last. Overlapped: a chunk's first bucket goes
@@ -61,4 +61,4 @@ class ParameterGathers {
   std::vector<std::optional<Place>> places_;  ///< by unit
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -9,7 +9,7 @@
 #include "workloads/pipeline/task_table.hpp"
 #include "workloads/training/stage_layers.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 using Broken = std::optional<BrokenRule>;
@@ -174,4 +174,4 @@ PipelineSchedule schedule_of(const TrainingSetup& setup) {
   return make_schedule(setup.pipeline.schedule, shape_of(setup));
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -6,7 +6,7 @@
 #include "workloads/training/broken_rules.hpp"
 #include "workloads/training/setup.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// Those that \p setup breaks on \p ranks ranks.
 BrokenRules broken_pipeline_rules(const TrainingSetup& setup, int ranks);
@@ -18,4 +18,4 @@ std::string why_never_serial(const TrainingSetup& setup);
 /// \pre \p setup breaks no rule
 PipelineSchedule schedule_of(const TrainingSetup& setup);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

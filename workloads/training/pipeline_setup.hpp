@@ -8,7 +8,7 @@
 #include "base/enum_names.hpp"
 #include "workloads/pipeline/schedule.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// How stages send activations and their gradients to each other.
 enum class PipelineMessages : std::uint8_t {
@@ -43,4 +43,4 @@ struct PipelineSetup {
   bool operator==(const PipelineSetup&) const = default;
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -7,7 +7,7 @@
 
 #include "collectives/call.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// Dimensions of the grid, from the one whose members are neighbours to the slowest, in Megatron-Core's order
 /// (`tp-cp-ep-dp-pp`, parallel_state.py).
@@ -53,4 +53,4 @@ class RankGrid {
   std::array<int, 5> sizes_;
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

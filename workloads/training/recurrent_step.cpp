@@ -7,7 +7,7 @@
 #include "workloads/program/program_builder.hpp"
 #include "workloads/program/step_writer.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 Program recurrent_program(const RecurrentJob& job, int ranks) {
   ProgramBuilder builder;
@@ -37,4 +37,4 @@ Program recurrent_program(const RecurrentJob& job, int ranks) {
   return builder.take();
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -7,7 +7,7 @@
 #include "workloads/models/recurrent_networks.hpp"
 #include "workloads/program/program.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 struct RecurrentJob {
   RecurrentNetwork network;
@@ -24,4 +24,4 @@ struct RecurrentJob {
 /// the backward pass goes on.
 Program recurrent_program(const RecurrentJob& job, int ranks);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

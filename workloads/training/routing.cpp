@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 /// That none of \p chosen of \p all is among \p here.
@@ -60,4 +60,4 @@ RoutedTokens routed_tokens(const TrainingSetup& setup, ExpertPosition at, std::i
   return routed;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -4,7 +4,7 @@
 #include "workloads/training/expert_loads.hpp"
 #include "workloads/training/setup.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// Ranks among \p ranks that have one of a token's experts, on average: each token chooses `per_token` of the
 /// experts of `groups_per_token` groups, all alike.
@@ -22,4 +22,4 @@ struct ExpertPosition {
 /// of tokens that go once to each rank, a busier rank gets more in proportion to its experts' rows.
 RoutedTokens routed_tokens(const TrainingSetup& setup, ExpertPosition at, std::int64_t layer);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

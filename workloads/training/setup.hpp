@@ -18,7 +18,7 @@
 #include "workloads/training/optimizers/optimizer.hpp"
 #include "workloads/training/pipeline_setup.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// What data-parallel ranks keep a part of instead of all of it (ZeRO, arXiv 1910.02054, section 5).
 enum class Sharding {
@@ -160,4 +160,4 @@ struct TrainingSetup {
   bool operator==(const TrainingSetup&) const = default;
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

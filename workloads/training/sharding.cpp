@@ -7,7 +7,7 @@
 #include "workloads/training/fully_sharded_experts.hpp"
 #include "workloads/training/gradient_buckets.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 std::unique_ptr<DataParallel> make_data_parallel(const TrainingSetup& setup, std::vector<ParameterUnit> units,
                                                  const std::vector<ChunkUnits>& chunks, DataParallelGroup group,
@@ -39,4 +39,4 @@ std::unique_ptr<DataParallel> make_data_parallel(const TrainingSetup& setup, std
       make_data_parallel(setup, experts.units, chunks, experts.group, program), program);
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -5,7 +5,7 @@
 
 #include "workloads/training/data_parallel.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// What the setup's `sharding` names: fully sharded parameters, else buckets of gradients.
 /// \param chunks of the stage
@@ -23,4 +23,4 @@ std::unique_ptr<DataParallel> make_data_parallel(const TrainingSetup& setup, std
                                                  const std::vector<ChunkUnits>& chunks, DataParallelGroup group,
                                                  const ExpertReplicas& experts, StepProgram& program);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <string_view>
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 template <class... Values>
@@ -168,4 +168,4 @@ std::vector<std::vector<StageChunk>> stage_layers(const PipelineSetup& pipeline,
   return by_stage;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

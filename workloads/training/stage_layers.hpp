@@ -7,7 +7,7 @@
 
 #include "workloads/training/pipeline_setup.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// What one chunk of a stage runs, one after another.
 struct StageChunk {
@@ -25,4 +25,4 @@ struct StageChunk {
 /// \throws std::invalid_argument with the rule that the setup breaks
 std::vector<std::vector<StageChunk>> stage_layers(const PipelineSetup& pipeline, std::int64_t layers);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 StageMessages::StageMessages(const PipelineSetup& setup, const PipelineSchedule& schedule, int stage,
                              BoundaryTensor tensor, StepCommunicators over, StepProgram& program)
@@ -211,4 +211,4 @@ void StageMessages::end() {
   leaving_.clear();
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

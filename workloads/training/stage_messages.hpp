@@ -12,7 +12,7 @@
 #include "workloads/training/pipeline_setup.hpp"
 #include "workloads/training/step_program.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// Over which ranks send messages: activations and gradients of stages do not share their order.
 struct StepCommunicators {
@@ -112,4 +112,4 @@ class StageMessages {
   bool is_batch_under_way_ = false;                     ///< to be waited for
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -9,7 +9,7 @@
 
 #include "workloads/training/step_composer.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 /// Kernels up to where tokens leave for experts, those of experts, and the rest; of a layer without experts all
@@ -229,4 +229,4 @@ void StepComposer::backward_third(const PipelineTask& task, std::int64_t layer, 
   if (is_last && usual_split() == Split::none) end_block(state);
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -12,7 +12,7 @@
 #include "workloads/training/optimizer_step.hpp"
 #include "workloads/training/sharding.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 bool makes_gradient(const PartKernel& kernel) { return kernel.gradient.value > 0.0; }
@@ -329,4 +329,4 @@ Bytes StepComposer::stream_bytes() const {
   return hidden_bytes() / (setup_.sequence_parallel ? setup_.tensor_parallel : 1);
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

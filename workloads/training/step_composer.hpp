@@ -23,7 +23,7 @@
 #include "workloads/training/step_program.hpp"
 #include "workloads/training/tensor_parallel.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// The part of the step that is composed: of a pipeline one stage, else all.
 struct StepStage {
@@ -258,4 +258,4 @@ class StepComposer {
   std::map<DType, TypedFlops> flops_;
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

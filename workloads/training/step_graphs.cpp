@@ -6,7 +6,7 @@
 
 #include "workloads/training/step_composer.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 // What a graph of a layer keeps has its place for good: one for each micro-batch that a chunk has in flight at
 // once.
@@ -52,4 +52,4 @@ StepComposer::Tensor StepComposer::keep(const std::string& name, Bytes bytes) {
                                     is_in_layer_graph_ ? Bytes{} : bytes);
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

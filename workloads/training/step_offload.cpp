@@ -7,7 +7,7 @@
 
 #include "workloads/training/step_composer.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 bool StepComposer::is_offloaded(PartId part) const {
   const std::vector<std::string>& parts = setup_.offload.parts;
@@ -70,4 +70,4 @@ void StepComposer::await_reloaded(BlockState& state) {
   if (state.reloaded) program_.wait(compute_, *std::exchange(state.reloaded, std::nullopt));
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

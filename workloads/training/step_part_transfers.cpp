@@ -9,7 +9,7 @@
 #include "workloads/training/context_rules.hpp"
 #include "workloads/training/step_composer.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 void StepComposer::before_kernel(const PartKernel& kernel) {
   if (kernel.needs <= started_transfers_) await_transfers(kernel.needs);
@@ -82,4 +82,4 @@ void StepComposer::end_part() {
   started_transfers_ = awaited_transfers_ = 0;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -8,7 +8,7 @@
 #include "workloads/training/sharding.hpp"
 #include "workloads/training/step_composer.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 StepComposer::StepComposer(const TrainingSetup& setup, const RankGrid& grid, const PipelineSchedule& schedule,
                            StepStage stage, StepCommunicators over, StepProgram& program)
@@ -324,4 +324,4 @@ void StepComposer::sum_with(const std::string& what, CommunicatorId over, int of
   program_.memory().release(others);
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

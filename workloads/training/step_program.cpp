@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 void StepProgram::begin_range(std::string name, HostPass pass) {
   range_ = std::move(name);
@@ -74,4 +74,4 @@ void StepProgram::finish() {
   builder_.set_host(std::move(host));
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

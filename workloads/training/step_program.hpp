@@ -10,7 +10,7 @@
 #include "workloads/training/memory_ledger.hpp"
 #include "workloads/training/setup.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// Of which pass launches are: they cost the host unlike times.
 enum class HostPass { forward, backward };
@@ -92,4 +92,4 @@ class StepProgram {
   std::vector<std::size_t> launched_;  ///< by stream
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -8,7 +8,7 @@
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "workloads/training/step_composer.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 StepComposer::Arrivals StepComposer::gather_tokens(PartId part, int chunks, Bytes bytes) {
   const auto stream = program_.stream(part.block == BlockId::embedding ? "vocabulary" : "tensor_gather");
@@ -170,4 +170,4 @@ void StepComposer::loss_sums() {
   program_.order(stream, compute_, "loss summed");
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

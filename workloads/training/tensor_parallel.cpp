@@ -2,7 +2,7 @@
 
 #include "workloads/models/styles/style.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 bool splits_inputs(PartId part) { return part.role == Role::out || part.role == Role::down; }
@@ -106,4 +106,4 @@ PartCollectives collectives_of(const TrainingSetup& setup, PartId part, Pass pas
           .gathers_input = split && splits_outputs(part) && setup.framework.kernels->gathers_again};
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

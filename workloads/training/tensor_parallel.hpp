@@ -10,7 +10,7 @@
 #include "workloads/models/parts.hpp"
 #include "workloads/training/setup.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// Whether ranks have some of the outputs of a projection each, and so all inputs; of attn.out and mlp.down it
 /// is the reverse.
@@ -52,4 +52,4 @@ std::int64_t whole_parameters(std::span<const ModelPart> parts);
 /// Whether \p part makes heads of latent vectors, or keys of their parts.
 bool is_of_latent(const ModelDimensions& model, PartId part);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

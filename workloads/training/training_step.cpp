@@ -18,7 +18,7 @@
 #include "workloads/training/pipeline_rules.hpp"
 #include "workloads/training/step_composer.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 namespace {
 
@@ -325,4 +325,4 @@ std::vector<StageMemory> memory_of_stages(const Experiment& experiment) {
   return stages;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -12,7 +12,7 @@
 #include "workloads/training/memory_ledger.hpp"
 #include "workloads/training/setup.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// From the first kernel of the first micro-batch's forward pass until parameters are updated. Tensor-parallel
 /// ranks are neighbours, data-parallel ones are `tensor_parallel` apart.
@@ -53,4 +53,4 @@ struct StageMemory {
 /// By script of \p experiment's program. \pre set_training has made it a training step
 std::vector<StageMemory> memory_of_stages(const Experiment& experiment);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

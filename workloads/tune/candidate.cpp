@@ -9,7 +9,7 @@
 #include "workloads/analysis/step_outline.hpp"
 #include "workloads/tune/model_times.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 constexpr Seconds kLeastEstimate{1e-9};  ///< of what does nothing
@@ -109,4 +109,4 @@ CandidateFacts rough_facts(const Experiment& stage) {
   return facts_of(stage, stage.step->fits() ? least_of(stage_times(stage, stage.strategies)) : ModelTimes{});
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

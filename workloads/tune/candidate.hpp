@@ -4,7 +4,7 @@
 #include "workloads/analysis/study.hpp"
 #include "workloads/tune/objective.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 struct CandidateFacts {
   CandidateSize size = {};
@@ -30,4 +30,4 @@ CandidateFacts rough_facts(const Experiment& stage);
 /// Whether \p experiment is one stage of a training step.
 bool is_one_stage(const Experiment& experiment);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

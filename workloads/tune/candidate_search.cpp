@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 constexpr std::size_t kFewest = 2;       ///< costs that must be told before a likely regret ends a search
@@ -154,4 +154,4 @@ void CandidateSearch::learn() {
   is_learnt_ = true;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

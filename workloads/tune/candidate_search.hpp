@@ -7,7 +7,7 @@
 
 #include "workloads/tune/surrogate.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// What is known of candidates, by candidate.
 struct SearchedCandidates {
@@ -92,4 +92,4 @@ class CandidateSearch {
   std::vector<Prediction> predictions_;  ///< of logarithms of costs, by candidate
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

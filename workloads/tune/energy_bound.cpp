@@ -4,7 +4,7 @@
 
 #include "gpu/clock/governor.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 ProductEnergy product_energy(const Script& script, const GpuSpec& gpu, PowerLoads& loads) {
   const Watts beyond_idle = power_limit(gpu) - gpu.governor.idle;
@@ -39,4 +39,4 @@ Joules likely_energy(const GpuSpec& gpu, const ProductEnergy& energy, Seconds ti
   return std::min(power_limit(gpu) * time, gpu.governor.idle * time + energy.at_boost);
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -6,7 +6,7 @@
 #include "workloads/experiment.hpp"
 #include "workloads/tune/least_times.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// Part of power_limit() that a governor holds the mean power to while it slows the clock (assumed: it follows
 /// its target, half a per cent below the limit, within 2 %, and what ran just before counts, too).
@@ -33,4 +33,4 @@ Joules least_energy(const GpuSpec& gpu, const ProductEnergy& energy, Seconds tim
 /// About: idle power and products at boost clock, no more than the limit.
 Joules likely_energy(const GpuSpec& gpu, const ProductEnergy& energy, Seconds time);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

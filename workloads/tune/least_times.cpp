@@ -7,7 +7,7 @@
 #include "gpu/kernels/describe.hpp"
 #include "gpu/kernels/operator_table.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 ClusterSpec in_a_burst(ClusterSpec cluster, int cus_per_xcd) {
@@ -74,4 +74,4 @@ std::vector<Seconds> power_bounds(const Script& script, const OperationTimes& la
   return bounds;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -8,7 +8,7 @@
 #include "workloads/experiment.hpp"
 #include "workloads/tune/power_bound.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// By how much kernels of cohorts or work groups may be faster than alone in closed form: their times are
 /// drawn, and loads, arithmetic and stores of neighbours overlap. Source:
@@ -55,4 +55,4 @@ class PowerLoads {
 std::vector<Seconds> power_bounds(const Script& script, const OperationTimes& lasts, const GpuSpec& gpu,
                                   PowerLoads& loads);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -8,7 +8,7 @@
 
 #include "engine/interrupt.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 /// Lets ranks go on in turn, and writes down what they do.
 class LinkedPlay::Player {
  public:
@@ -182,4 +182,4 @@ Seconds LinkedPlay::time(const ProgramTimes& lasts, bool with_messages) const {
   return dates.empty() ? Seconds{} : std::ranges::max(dates);
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -9,7 +9,7 @@
 #include "engine/units.hpp"
 #include "workloads/program/program.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// Rank \p first and every rank from which it hears, directly or through others, at most \p most of them: those
 /// found later are left out.
@@ -62,4 +62,4 @@ class LinkedPlay {
   std::size_t kept_ = 0;         ///< dates
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

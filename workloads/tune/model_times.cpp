@@ -15,7 +15,7 @@
 #include "workloads/tune/least_times.hpp"
 #include "workloads/tune/linked_ranks.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 constexpr std::size_t kMostLinked = 1024;  ///< ranks; beyond them messages are not followed
@@ -294,4 +294,4 @@ std::vector<ModelTimes> stage_times(const Experiment& stage, std::span<const Str
   return times;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

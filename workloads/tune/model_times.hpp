@@ -6,7 +6,7 @@
 
 #include "workloads/experiment.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 struct ModelTimes {
   /// The longer of what hardware allows (lower_bound()) and what the model adds to it: every kernel takes as
@@ -41,4 +41,4 @@ std::vector<ModelTimes> stage_times(const Experiment& stage, std::span<const Str
 /// ModelTimes::bound.
 Seconds model_bound(const Experiment& experiment, const Strategy& strategy);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

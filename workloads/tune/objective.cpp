@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 bool needs_tokens(Objective objective) { return is_most(objective); }  // which are all rates of tokens
 
@@ -76,4 +76,4 @@ std::string_view unit_of(Objective objective) {
   }
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -9,7 +9,7 @@
 #include "base/enum_names.hpp"
 #include "engine/units.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 enum class Objective {
   time,                  ///< least, of the run or step
@@ -75,4 +75,4 @@ std::string_view unit_of(Objective objective);
 /// Whether the best has the most of value_of(), not the least.
 bool is_most(Objective objective);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

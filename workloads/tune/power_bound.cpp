@@ -4,7 +4,7 @@
 
 #include "gpu/clock/governor.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 Seconds power_bound(const GpuSpec& gpu, const std::vector<PowerLoad>& loads, Seconds others) {
   const double p = 1.0 / gpu.governor.exponent;
@@ -31,4 +31,4 @@ Seconds power_bound(const GpuSpec& gpu, const std::vector<PowerLoad>& loads, Sec
   return Seconds{low} + others;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

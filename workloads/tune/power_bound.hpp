@@ -5,7 +5,7 @@
 
 #include "gpu/spec.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// A kernel of matrix products as its power sees it.
 struct PowerLoad {
@@ -25,4 +25,4 @@ inline constexpr double kPowerMargin = 0.05;
 /// is_governed(gpu)
 Seconds power_bound(const GpuSpec& gpu, const std::vector<PowerLoad>& loads, Seconds others);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

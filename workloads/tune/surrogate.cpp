@@ -10,7 +10,7 @@
 
 #include "workloads/sampling/confidence.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 constexpr std::array kReaches = {0.5, 1.0, 2.0, 4.0, 8.0};
@@ -98,4 +98,4 @@ Prediction Surrogate::predict(std::size_t candidate) const {
           .degrees = fit_->degrees};
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// A value with Student's distribution.
 struct Prediction {
@@ -51,4 +51,4 @@ class Surrogate {
   std::unique_ptr<const Fit> fit_;
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -8,7 +8,7 @@
 #include "collectives/backends/cu/buffered_receive.hpp"
 #include "collectives/backends/cu/cu_collective.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 namespace {
 
 std::unique_ptr<CollectiveRun> make(Cluster& cluster, CollectivePlan plan) {
@@ -55,4 +55,4 @@ Algorithm default_algorithm(const CollectiveCall& call, const ClusterSpec& clust
 
 extern constexpr BackendEntry kCuBackend = {.name = "cu", .make = make, .default_algorithm = default_algorithm};
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

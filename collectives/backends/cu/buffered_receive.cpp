@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 BufferedReceive::BufferedReceive(Cluster& cluster, CollectivePlan plan)
     : CollectiveRun(cluster, std::move(plan)),
@@ -75,4 +75,4 @@ void BufferedReceive::release() {
     cluster_.gpu(rank_).dispatcher(plan_.stream).release(*this, xcd, cu, needs_, holding_);
 }
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

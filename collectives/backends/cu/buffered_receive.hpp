@@ -8,7 +8,7 @@
 #include "collectives/collective_run.hpp"
 #include "collectives/library/channel_protocol.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 /// As many channels as the sender has wait on CUs of the receiver until the message is in its buffer, and copy
 /// it out: what comes while they are there as it comes, so that the last chunk is left when all has come. What
@@ -34,4 +34,4 @@ class BufferedReceive final : public CollectiveRun, private DispatchClient {
   ActivityId holding_ = kNoActivity;
 };
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

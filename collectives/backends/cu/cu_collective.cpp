@@ -10,7 +10,7 @@
 #include "collectives/algorithms/entry.hpp"
 #include "engine/errors.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 namespace {
 
 bool serve_all_peers(Algorithm algorithm, const CollectiveLibrarySpec& library) {
@@ -351,4 +351,4 @@ double CuCollective::usual_speed(int rank) const {
   return slower == 1.0 ? 1.0 : 1.0 / (1.0 - share + share * slower);  // exactly 1, whatever the share rounds to
 }
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

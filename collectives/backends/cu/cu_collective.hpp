@@ -15,7 +15,7 @@
 #include "collectives/collective_run.hpp"
 #include "collectives/library/channel_protocol.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 /// Channel c serves lane c mod places (ChannelProtocol), or all lanes alike where the library splits each
 /// channel's threads among peers; channels fewer than lanes serve several each. What serves no lane copies the
@@ -145,4 +145,4 @@ class CuCollective final : public CollectiveRun, private Completion {
   int channels_left_;        ///< whose group has not ended
 };
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

@@ -7,7 +7,7 @@
 #include "collectives/algorithms/entry.hpp"
 #include "collectives/backends/cu/cu_collective.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 // --- Rings told as edges, whose steps hide latency of one another where edges differ.
 
@@ -110,4 +110,4 @@ ActivityId CuCollective::GroupPipeline::begin(const PlannedFlow& edge, double sh
   return activity;
 }
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

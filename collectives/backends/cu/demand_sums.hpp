@@ -8,7 +8,7 @@
 
 #include "engine/flow.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 /// Adds up in time that grows with what is added, however many legs share a resource. Keeps one number for
 /// every resource that was ever named, so one is used again and again.
@@ -38,4 +38,4 @@ class DemandSums {
   std::vector<ResourceId> named_;
 };
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

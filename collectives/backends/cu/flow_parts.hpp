@@ -6,7 +6,7 @@
 
 #include "engine/flow.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 /// Kept by who starts the flow, until it has started.
 struct FlowParts {
@@ -23,4 +23,4 @@ struct FlowParts {
   }
 };
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 namespace {
 
 constexpr std::uint64_t kTimer = std::uint64_t{1} << 63;  // in a tag, beside the edge's number
@@ -174,4 +174,4 @@ void PipelineRun::refresh(Edge& edge) {
   simulation_.fluid().set_weight(*edge.flow, spec.weight);
 }
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

@@ -11,7 +11,7 @@
 #include "collectives/planned_flows.hpp"
 #include "engine/event.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 /// What a backend says of the edges of a pipeline. An edge's bytes are all that it sends.
 class PipelineTraffic {
@@ -94,4 +94,4 @@ class PipelineRun final : private Completion {
   Event done_;
 };
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

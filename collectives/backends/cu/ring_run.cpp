@@ -4,7 +4,7 @@
 #include <bit>
 #include <stdexcept>
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 namespace {
 
 constexpr std::uint64_t kTimer = std::uint64_t{1} << 63;  // in a tag, beside the edge's number
@@ -153,4 +153,4 @@ void RingRun::widen_window() {
   window_ = wider;
 }
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

@@ -11,7 +11,7 @@
 #include "collectives/turning_ring.hpp"
 #include "engine/event.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 /// What a backend says of a ring's edges. A leg's bytes are those of a chunk.
 class RingTraffic {
@@ -98,4 +98,4 @@ class RingRun final : private Completion {
   Event done_;
 };
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

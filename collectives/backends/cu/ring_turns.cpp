@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 Seconds RingTurns::beyond_slowest(Seconds latency, int chunks) const {
   const double idle = (latency + alone / chunks).value;
@@ -70,4 +70,4 @@ std::map<int, RingTurns> EdgeTimes::turns() {
   return turns;
 }
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

@@ -11,7 +11,7 @@
 #include "engine/flow.hpp"
 #include "engine/flow_solver.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 /// Times for all that an edge of a ring sends.
 struct RingTurns {
@@ -57,4 +57,4 @@ class EdgeTimes {
   std::array<std::vector<double>, 2> loads_;  ///< by phase and resource: what all edges together need of it [s]
 };
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

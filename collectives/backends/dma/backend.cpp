@@ -6,7 +6,7 @@
 
 #include "collectives/backends/dma/dma_collective.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 namespace {
 
 std::unique_ptr<CollectiveRun> make(Cluster& cluster, CollectivePlan plan) {
@@ -27,4 +27,4 @@ Algorithm default_algorithm(const CollectiveCall& call, const ClusterSpec& clust
 extern constexpr BackendEntry kDmaBackend = {
     .name = "dma", .make = make, .default_algorithm = default_algorithm};
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

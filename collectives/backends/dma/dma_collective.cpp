@@ -8,7 +8,7 @@
 
 #include "engine/errors.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 namespace {
 
 /// Before the graph is made, so that what copy engines can never do is said first.
@@ -186,4 +186,4 @@ DmaStage DmaCollective::stage_of(const DmaJob& job, std::size_t position) const 
   return stage;
 }
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

@@ -8,7 +8,7 @@
 
 #include "collectives/collective_run.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 class DmaCollective final : public CollectiveRun {
  public:
@@ -38,4 +38,4 @@ class DmaCollective final : public CollectiveRun {
   std::optional<std::deque<Progress>> progress_;
 };
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

@@ -10,7 +10,7 @@
 #include "collectives/algorithms/entry.hpp"
 #include "engine/errors.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 namespace {
 
 Leg leg_of(const Transfer& t) { return {t.src, t.dst, t.lane, t.bytes, t.op}; }
@@ -156,4 +156,4 @@ void check_dma(std::string_view name, const CollectiveCall& call, Algorithm algo
   }
 }
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

@@ -14,7 +14,7 @@
 #include "collectives/planned_flows.hpp"
 #include "collectives/spec.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 /// Source: variants and names of DMA-Latte (arXiv 2511.06605).
 enum class DmaVariant {
@@ -84,4 +84,4 @@ std::vector<DmaJob> make_dma_jobs(const TransferGraph& graph, const std::vector<
 void check_dma(std::string_view name, const CollectiveCall& call, Algorithm algorithm, DmaVariant variant,
                const GpuSpec& gpu);
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

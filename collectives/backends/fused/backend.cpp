@@ -6,7 +6,7 @@
 
 #include "collectives/backends/fused/fused_collective.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 namespace {
 
 std::unique_ptr<CollectiveRun> make(Cluster& cluster, CollectivePlan plan) {
@@ -25,4 +25,4 @@ Algorithm default_algorithm(const CollectiveCall& call, const ClusterSpec& clust
 extern constexpr BackendEntry kFusedBackend = {
     .name = "fused", .make = make, .default_algorithm = default_algorithm};
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

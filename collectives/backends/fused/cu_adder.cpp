@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 CuAdder::CuAdder(Cluster& cluster, const CollectivePlan& plan, int rank)
     : simulation_(cluster.simulation()),
@@ -73,4 +73,4 @@ void CuAdder::end() {
   places_.clear();
 }
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

@@ -8,7 +8,7 @@
 #include "engine/event.hpp"
 #include "engine/fifo_lock.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 /// The library's channels on one GPU, resident from the producer's launch to the collective's end: as many CUs
 /// as they need are lost to the producer. They add one batch of tiles after another, each channel at its rate.
@@ -45,4 +45,4 @@ class CuAdder final : public DispatchClient {
   std::vector<Demand> demands_;  ///< scratch
 };
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

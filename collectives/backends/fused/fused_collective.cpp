@@ -9,7 +9,7 @@
 
 #include "engine/errors.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 namespace {
 
 // Loads get this much more of HBM than stores that are served from what they leave.
@@ -387,4 +387,4 @@ FlowSpec FusedCollective::communicating(const Memory& memory, Bytes bytes, Bytes
   return spec;
 }
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

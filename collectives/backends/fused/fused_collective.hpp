@@ -14,7 +14,7 @@
 #include "gpu/output_sink.hpp"
 #include "gpu/staging_window.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 /// Runs with a producer, a kernel of work groups that each store one tile. Its bytes move when the producer
 /// makes them, whether members have joined or not. A triggered copy is a read flow and a link flow: what is
@@ -107,4 +107,4 @@ class FusedCollective final : public CollectiveRun, public OutputSink {
   std::vector<Demand> demands_;  ///< scratch
 };
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

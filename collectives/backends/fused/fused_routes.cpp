@@ -4,7 +4,7 @@
 
 #include "engine/errors.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 namespace {
 
 /// Where each hop of a ring leads: rank r sends to rank r - 1, which has made the chunk that r makes now.
@@ -92,4 +92,4 @@ FusedRoutes make_fused_routes(const std::string& name, CollectiveKind kind, Algo
                   name, name_of(kind), name_of(algorithm)));
 }
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

@@ -9,7 +9,7 @@
 #include "collectives/spec.hpp"
 #include "collectives/transfer_graph.hpp"
 
-namespace c3::inline collectives {
+namespace c3 { inline namespace collectives {
 
 /// From a chunk of one rank to one of another.
 struct FusedHop {
@@ -49,4 +49,4 @@ struct FusedRoutes {
 /// \throws InfeasibleError, naming \p name, for another kind or algorithm.
 FusedRoutes make_fused_routes(const std::string& name, CollectiveKind kind, Algorithm algorithm, int members);
 
-}  // namespace c3::collectives
+}}  // namespace c3::collectives

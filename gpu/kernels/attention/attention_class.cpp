@@ -6,7 +6,7 @@
 #include "gpu/kernels/attention/attention_shape.hpp"
 #include "gpu/kernels/operator_class.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 namespace {
 
 constexpr std::array<std::string_view, 5> kOperators = {"attention", "attention_flash2", "attention_flash1",
@@ -147,4 +147,4 @@ double products_of_pair(const AttentionShape& shape) {
   return shape.pass == Pass::forward ? head + value : 3.0 * head + 2.0 * value;
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

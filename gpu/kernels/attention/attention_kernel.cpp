@@ -12,7 +12,7 @@
 #include "gpu/kernels/held_registers.hpp"
 #include "gpu/kernels/tiling.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 namespace {
 
 constexpr double kExponentialsPerClock = 16;  // of a CU: 4 special-function units in each of 4 partitions
@@ -206,4 +206,4 @@ KernelDescription describe_attention(std::string name, const AttentionShape& sha
   return kernel;
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -6,7 +6,7 @@
 #include "gpu/kernel.hpp"
 #include "gpu/kernels/attention/attention_shape.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// Describes \p shape on \p gpu: one work group for each tile of queries of each head of each sequence, that
 /// goes through the keys it may see in steps. A (query, key) pair costs a multiplication of head_dim twice
@@ -19,4 +19,4 @@ namespace c3::inline gpu {
 /// into its memory.
 KernelDescription describe_attention(std::string name, const AttentionShape& shape, const GpuSpec& gpu);
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -7,7 +7,7 @@
 #include "gpu/kernels/operator.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// Which kernel computes attention.
 enum class AttentionKernel : std::uint8_t {
@@ -58,4 +58,4 @@ const OperatorClass& operator_class(const AttentionShape& shape);
 /// and keys by the former.
 double products_of_pair(const AttentionShape& shape);
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -6,7 +6,7 @@
 #include "gpu/kernels/image_words.hpp"
 #include "gpu/kernels/operator_class.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 namespace {
 
 constexpr std::array<std::string_view, 1> kNormNames = {"batch_norm"};
@@ -78,4 +78,4 @@ extern constexpr OperatorClass kBatchNormClass = {.name = "batch_norm",
 
 const OperatorClass& operator_class(const BatchNormShape&) { return kBatchNormClass; }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

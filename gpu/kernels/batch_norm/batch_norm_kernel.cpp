@@ -11,7 +11,7 @@
 #include "gpu/kernels/vector/vector_instructions.hpp"
 #include "gpu/kernels/vector/vector_traffic.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 namespace {
 
 constexpr double kBlock = 512;     // threads
@@ -139,4 +139,4 @@ KernelDescription describe_batch_norm(std::string name, const BatchNormShape& sh
   return kernel;
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -6,7 +6,7 @@
 #include "gpu/kernel.hpp"
 #include "gpu/kernels/batch_norm/batch_norm_shape.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// Describes \p shape on \p gpu as the kernels of cuDNN do it, one forward and one backward.
 ///
@@ -29,4 +29,4 @@ namespace c3::inline gpu {
 /// < 1 or the tensors do not fit into the GPU's memory.
 KernelDescription describe_batch_norm(std::string name, const BatchNormShape& shape, const GpuSpec& gpu);
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -7,7 +7,7 @@
 #include "gpu/kernels/windows.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// Forward finds mean and variance of each channel and normalises it; backward takes the gradient of the output
 /// and the input, and makes the gradients of the input, of scale and of shift.
@@ -30,4 +30,4 @@ inline double elements_of(const BatchNormShape& shape) {
          static_cast<double>(shape.image.h) * static_cast<double>(shape.image.w);
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

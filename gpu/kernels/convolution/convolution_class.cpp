@@ -8,7 +8,7 @@
 #include "gpu/kernels/image_words.hpp"
 #include "gpu/kernels/operator_class.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 namespace {
 
 constexpr std::array<std::string_view, 1> kOperators = {"convolution"};
@@ -162,4 +162,4 @@ extern constexpr OperatorClass kConvolutionClass = {.name = "convolution",
 
 const OperatorClass& operator_class(const ConvolutionShape&) { return kConvolutionClass; }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -5,7 +5,7 @@
 
 #include "gpu/kernels/tiling.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 namespace {
 
 double product(auto... extents) { return (... * static_cast<double>(extents)); }
@@ -76,4 +76,4 @@ ConvolutionProduct product_of(const ConvolutionShape& shape) {
   throw std::logic_error("product_of: unknown pass");
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

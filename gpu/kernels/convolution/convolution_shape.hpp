@@ -8,7 +8,7 @@
 #include "gpu/kernels/windows.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// Which of a convolution's three products is computed.
 enum class ConvolutionPass : std::uint8_t {
@@ -89,4 +89,4 @@ struct ConvolutionProduct {
 };
 ConvolutionProduct product_of(const ConvolutionShape& shape);
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -4,7 +4,7 @@
 #include "gpu/kernels/convolution/plan_parts.hpp"
 #include "gpu/kernels/tiling.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 namespace {
 
 // A work group keeps this many results in registers: 512 threads with 8 accumulators each.
@@ -74,4 +74,4 @@ bool can_run(const ConvolutionShape& shape) { return shape.layout == ImageLayout
 extern constexpr SolverEntry kDirect = {
     .solver = ConvolutionSolver::direct, .requires_ = "layout nchw", .can_run = can_run, .plan = plan_direct};
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

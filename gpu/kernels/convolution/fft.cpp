@@ -6,7 +6,7 @@
 #include "gpu/kernels/convolution/plan_parts.hpp"
 #include "gpu/kernels/tiling.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 namespace {
 
 constexpr Extent2 kFilter = {5, 5};
@@ -113,4 +113,4 @@ extern constexpr SolverEntry kFft = {
     .can_run = can_run,
     .plan = plan_fft};
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

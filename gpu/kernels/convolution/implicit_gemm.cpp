@@ -11,7 +11,7 @@
 #include "gpu/kernels/gemm/gemm_kernel.hpp"
 #include "gpu/kernels/tiling.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 namespace {
 
 // Work groups add parts of a long k to the same result by atomics: parts by powers of two, each of at least
@@ -213,4 +213,4 @@ extern constexpr SolverEntry kImplicitGemm = {.solver = ConvolutionSolver::impli
                                               .can_run = can_run,
                                               .plan = plan_implicit_gemm};
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

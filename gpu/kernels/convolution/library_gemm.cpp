@@ -7,7 +7,7 @@
 #include "gpu/kernels/gemm/gemm_footprints.hpp"
 #include "gpu/kernels/gemm/gemm_kernel.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 namespace {
 
 bool is_pointwise(const ConvolutionShape& shape) {
@@ -175,4 +175,4 @@ extern constexpr SolverEntry kLibraryGemm = {.solver = ConvolutionSolver::gemm,
                                              .can_run = can_run,
                                              .plan = plan_library_gemm};
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 namespace {
 
 /// Names that contain `part` are of `solver`, unless an earlier row has them.
@@ -28,4 +28,4 @@ std::optional<ConvolutionSolver> solver_like_miopens(std::string_view name) {
   return known == kNames.end() ? std::nullopt : known->solver;
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -8,7 +8,7 @@
 #include "gpu/kernels/gemm/gemm_choice.hpp"
 #include "gpu/kernels/gemm/gemm_kernel.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 namespace {
 
 // Of a work group of 512 threads of a vector kernel that keeps its accumulators in registers: one to a CU.
@@ -124,4 +124,4 @@ KernelDescription repeated(KernelDescription one, std::int64_t times, const GpuS
   return all;
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

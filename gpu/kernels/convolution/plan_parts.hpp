@@ -7,7 +7,7 @@
 #include "gpu/kernels/convolution/touched_images.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// Loads of a work group: all that it asks of L2, and what HBM serves of it.
 class FixedTraffic final : public TrafficModel {
@@ -77,4 +77,4 @@ class FastestPlan {
   Seconds shortest_;
 };
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

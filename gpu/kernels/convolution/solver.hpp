@@ -10,7 +10,7 @@
 #include "gpu/kernels/convolution/convolution_shape.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// What a solver runs: its kernels one after another, described as one.
 struct ConvolutionPlan {
@@ -51,4 +51,4 @@ bool can_run(ConvolutionSolver solver, const ConvolutionShape& shape);
 /// of a GPU than the plan for all of it. \throws InfeasibleError
 ConvolutionPlan plan_convolution(const ConvolutionShape& shape, const PlanTarget& target);
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

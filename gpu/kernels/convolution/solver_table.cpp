@@ -7,7 +7,7 @@
 #include "engine/errors.hpp"
 #include "gpu/kernels/convolution/plan_parts.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 extern const SolverEntry kImplicitGemm;
 extern const SolverEntry kLibraryGemm;
@@ -44,4 +44,4 @@ ConvolutionPlan plan_convolution(const ConvolutionShape& shape, const PlanTarget
   return std::move(fastest).best();
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

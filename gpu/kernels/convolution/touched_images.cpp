@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 namespace {
 
 double product(auto... extents) { return (... * static_cast<double>(extents)); }
@@ -103,4 +103,4 @@ TouchedTensor across(std::string name, double rows, double columns, Bytes elemen
           pieces(rounded(rows), kColumns, columns, element)};
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -8,7 +8,7 @@
 #include "gpu/channels/footprint.hpp"
 #include "gpu/kernels/convolution/convolution_shape.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// One step of a solver's loop.
 struct StepOfLoop {
@@ -33,4 +33,4 @@ TouchedTensor streamed(std::string name, Bytes bytes, bool is_written);
 /// what a transpose reads or writes across.
 TouchedTensor across(std::string name, double rows, double columns, Bytes element, bool is_written);
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

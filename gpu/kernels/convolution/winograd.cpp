@@ -6,7 +6,7 @@
 #include "gpu/kernels/gemm/gemm_kernel.hpp"
 #include "gpu/kernels/tiling.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 namespace {
 
 /// F(outputs, taps): outputs + taps - 1 multiplications for so many outputs of so many taps, along one axis.
@@ -163,4 +163,4 @@ extern constexpr SolverEntry kWinograd = {
     .can_run = can_run,
     .plan = plan_winograd};
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

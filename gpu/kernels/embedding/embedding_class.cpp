@@ -5,7 +5,7 @@
 #include "gpu/kernels/embedding/embedding_kernel.hpp"
 #include "gpu/kernels/operator_class.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 namespace {
 
 constexpr std::array<std::string_view, 2> kOperators = {"embedding_bag", "embedding_bag_weighted"};
@@ -93,4 +93,4 @@ extern constexpr OperatorClass kEmbeddingClass = {.name = "embedding",
 
 const OperatorClass& operator_class(const EmbeddingShape&) { return kEmbeddingClass; }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -12,7 +12,7 @@
 #include "gpu/kernels/checks.hpp"
 #include "gpu/kernels/vector/vector_shape.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 namespace {
 
 constexpr double kSector = 32.0;         // bytes that a load fetches at least
@@ -291,4 +291,4 @@ KernelDescription describe_embedding(std::string name, const EmbeddingShape& sha
   return kernel;
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

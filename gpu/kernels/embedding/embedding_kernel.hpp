@@ -6,7 +6,7 @@
 #include "gpu/kernel.hpp"
 #include "gpu/kernels/embedding/embedding_shape.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// Describes \p shape on \p gpu as batched kernels do it (FBGEMM, table_batched_embeddings): table after table,
 /// a wavefront of 32 threads a bag, four in a work group; of an exact update, a wavefront for each row that was
@@ -29,4 +29,4 @@ Operator embedding_sort_pass(const EmbeddingShape& shape);
 /// How many passes, of 8 bits each, number the rows of all tables.
 int embedding_sort_passes(const EmbeddingShape& shape);
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

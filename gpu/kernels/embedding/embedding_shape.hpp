@@ -9,7 +9,7 @@
 #include "gpu/kernels/operator.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// How the backward pass changes the rows.
 enum class RowUpdate : std::uint8_t {
@@ -55,4 +55,4 @@ Bytes row_bytes(const EmbeddingShape& shape);
 /// What the GPU's memory holds of all tables, others included, and of the moments of their rows.
 Bytes table_bytes(const EmbeddingShape& shape);
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

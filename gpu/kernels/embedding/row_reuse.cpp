@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 namespace {
 
 /// Mean of the whole numbers of a bin: 1, 2, 3 to 4, 5 to 8, ..
@@ -84,4 +84,4 @@ double RowReuse::misses(double lookups, Bytes capacity, Bytes row, Bytes streame
   return std::min(lookups, distinct(low) + (lookups - low) * growth(low));
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

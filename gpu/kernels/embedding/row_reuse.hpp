@@ -9,7 +9,7 @@
 #include "base/enum_names.hpp"
 #include "engine/units.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// Which rows of a table a batch looks up.
 enum class ReuseProfile : std::uint8_t {
@@ -73,4 +73,4 @@ class RowReuse {
   std::array<Bin, ReuseHistogram::kBins> bins_ = {};
 };
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -11,7 +11,7 @@
 #include "gpu/kernels/gemm/gemm_kernel.hpp"
 #include "gpu/kernels/tiling.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 namespace {
 
 constexpr double kAlike = 0.002;        // times closer than this are not told apart
@@ -134,4 +134,4 @@ KernelFootprint footprint_of(const KernelDescription& kernel, const GpuSpec& gpu
           .cache = std::min(cache, loads.llc * in_flight)};
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -12,7 +12,7 @@
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// The plan of the kernel that the library takes by the GPU's GemmChoice: the fastest, or what was learned.
 /// \throws InfeasibleError without the data type or tiles.
@@ -54,4 +54,4 @@ struct KernelFootprint {
 };
 KernelFootprint footprint_of(const KernelDescription& kernel, const GpuSpec& gpu);
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -12,7 +12,7 @@
 #include "gpu/kernels/operator_class.hpp"
 #include "gpu/kernels/tiling.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 namespace {
 
 constexpr std::array<std::string_view, 1> kOperators = {"gemm"};
@@ -186,4 +186,4 @@ std::array<GemmShape, 2> backward(const GemmShape& forward) {
   return {of_a, of_b};
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -1,6 +1,6 @@
 #include "gpu/kernels/gemm/gemm_footprints.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 namespace {
 
 /// Of an operand that `outer` rows of m or n and k columns make, or the transpose.
@@ -28,4 +28,4 @@ std::array<TouchedTensor, 3> touched_by(const GemmShape& gemm) {
             pieces(gemm.m, static_cast<double>(kColumnsOfTile), static_cast<double>(gemm.n), result)}}};
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -12,7 +12,7 @@
 #include "gpu/kernels/held_registers.hpp"
 #include "gpu/kernels/tiling.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 namespace {
 
 // How sharply the slower of arithmetic and HBM decides; as fitted with the coefficients.
@@ -278,4 +278,4 @@ KernelDescription describe_product(std::string name, const GemmShape& shape, con
   return kernel;
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

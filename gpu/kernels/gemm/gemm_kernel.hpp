@@ -7,7 +7,7 @@
 #include "gpu/kernels/gemm/gemm_plan.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 struct GpuUse;
 
@@ -21,4 +21,4 @@ KernelDescription describe_product(std::string name, const GemmShape& shape, con
 /// Which numbers of \p gpu the plan and the time of \p shape depend on.
 GpuUse use_of_product(const GemmShape& shape, const GpuSpec& gpu);
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

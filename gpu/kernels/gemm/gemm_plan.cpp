@@ -14,7 +14,7 @@
 #include "gpu/kernels/gemm/load_width.hpp"
 #include "gpu/kernels/tiling.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 namespace {
 
 constexpr std::array<std::int64_t, 14> kVectorSplits = {1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 26, 32, 40};
@@ -331,4 +331,4 @@ GemmPlan plan_by(const GemmShape& shape, const GpuSpec& gpu, const LibraryGemm& 
 
 std::vector<GemmPlan> plans_of(const GemmShape& shape, const GpuSpec& gpu) { return Planner(shape, gpu).all(); }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -10,7 +10,7 @@
 #include "gpu/library_kernels.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// A tile, a split of K, and what follows from them.
 struct GemmPlan {
@@ -53,4 +53,4 @@ GemmPlan plan_by(const GemmShape& shape, const GpuSpec& gpu, const LibraryGemm& 
 /// \throws InfeasibleError without the data type or tiles.
 std::vector<GemmPlan> plans_of(const GemmShape& shape, const GpuSpec& gpu);
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

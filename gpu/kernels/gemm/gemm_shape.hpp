@@ -8,7 +8,7 @@
 #include "gpu/kernels/operator.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// Where a GEMM's loads come from.
 enum class GemmTraffic : std::uint8_t {
@@ -98,4 +98,4 @@ std::int64_t scaled_together(GemmScales scales);
 /// The two products of a product's backward pass: gradient of A[m,k] and gradient of B[k,n].
 std::array<GemmShape, 2> backward(const GemmShape& forward);
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -7,7 +7,7 @@
 
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// Bytes that one load instruction can move of rows that begin every \p pitch elements: a vector load needs
 /// rows of whole 16 B.
@@ -25,4 +25,4 @@ inline double narrowest_share(const GemmShape& shape, double element) {
          16.0;
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

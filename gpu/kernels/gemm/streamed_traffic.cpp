@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 namespace {
 
 struct Relief {
@@ -47,4 +47,4 @@ double StreamedTraffic::own_share(const CacheState& state, Bytes hbm) const {
   return own / (own + state.llc_intruder);
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

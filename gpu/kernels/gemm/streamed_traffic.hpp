@@ -5,7 +5,7 @@
 
 #include "gpu/kernel.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// Of what the tiles ask of L2, a stated share reaches HBM (StreamedSpec::miss): panels that other work groups
 /// of the XCD use do not survive, because of the order in which a library's kernel takes its tiles, of strides
@@ -31,4 +31,4 @@ class StreamedTraffic final : public TrafficModel {
   BytesPerSecond fastest_;
 };
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

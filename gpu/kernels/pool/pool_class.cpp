@@ -6,7 +6,7 @@
 #include "gpu/kernels/operator_class.hpp"
 #include "gpu/kernels/pool/pool_kernel.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 namespace {
 
 constexpr std::array<std::string_view, 2> kPoolNames = {"max_pool", "average_pool"};
@@ -108,4 +108,4 @@ extern constexpr OperatorClass kPoolClass = {.name = "pool",
 
 const OperatorClass& operator_class(const PoolShape&) { return kPoolClass; }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

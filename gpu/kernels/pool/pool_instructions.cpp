@@ -5,7 +5,7 @@
 
 #include "gpu/kernels/pool/pool_launch.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 namespace {
 
 struct PoolCounts {
@@ -66,4 +66,4 @@ double fresh_elements(const PoolShape& shape) {
   return std::min(elements.taps, elements.seen) / elements.output;
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

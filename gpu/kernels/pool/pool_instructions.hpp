@@ -3,7 +3,7 @@
 
 #include "gpu/kernels/pool/pool_shape.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// Instructions that a wave of \p shape issues for a place of each of its lanes: an output, or backward an
 /// element of the input's gradient. It works out where the place's window lies (max pools in NHWC: once for
@@ -20,4 +20,4 @@ double instructions_of(const PoolShape& shape);
 /// Elements of the input (backward: of the output's gradient) that come to a place and no other before it.
 double fresh_elements(const PoolShape& shape);
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -14,7 +14,7 @@
 #include "gpu/kernels/vector/vector_instructions.hpp"
 #include "gpu/kernels/vector/vector_traffic.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 namespace {
 
 constexpr double kWave = 32;      // threads
@@ -89,4 +89,4 @@ KernelDescription describe_pool(std::string name, const PoolShape& shape, const 
   return kernel;
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -6,7 +6,7 @@
 #include "gpu/kernel.hpp"
 #include "gpu/kernels/pool/pool_shape.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// Describes \p shape on \p gpu as PyTorch's kernels do it (pool_launch.hpp). A clear of the gradient precedes
 /// a max pool's backward pass.
@@ -20,4 +20,4 @@ namespace c3::inline gpu {
 /// is wider than half a window, or the tensors do not fit into the GPU's memory.
 KernelDescription describe_pool(std::string name, const PoolShape& shape, const GpuSpec& gpu);
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

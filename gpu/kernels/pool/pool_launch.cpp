@@ -4,7 +4,7 @@
 #include <bit>
 #include <cmath>
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 namespace {
 
 constexpr std::int64_t kWave = 32;          // threads
@@ -110,4 +110,4 @@ double channels_of_thread(const PoolShape& shape) {
   return keeps_results_in_shared_memory(shape) ? as_double(channels_of(shape).of_thread) : 1.0;
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

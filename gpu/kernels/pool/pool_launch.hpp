@@ -4,7 +4,7 @@
 #include "engine/units.hpp"
 #include "gpu/kernels/pool/pool_shape.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// A place is an output, or backward an element of the input's gradient: what one thread makes at a time.
 struct PoolLaunch {
@@ -27,4 +27,4 @@ PoolLaunch launch_of(const PoolShape& shape);
 /// Channels for which a thread works out once where a window lies: 1 to 4 of max pools in NHWC, else 1.
 double channels_of_thread(const PoolShape& shape);
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

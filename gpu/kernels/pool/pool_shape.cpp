@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 namespace {
 
 WindowAxis down(const PoolShape& shape) {
@@ -67,4 +67,4 @@ PoolBytes bytes_of(const PoolShape& shape) {
   return {outputs, element * elements.input};
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

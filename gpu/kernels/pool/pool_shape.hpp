@@ -12,7 +12,7 @@
 #include "gpu/kernels/windows.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 enum class PoolOp : std::uint8_t {
   max,      ///< and which element it was, for the backward pass
@@ -65,4 +65,4 @@ struct PoolBytes {
 /// out in NHWC, which are read here.
 PoolBytes bytes_of(const PoolShape& shape);
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

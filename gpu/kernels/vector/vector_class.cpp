@@ -9,7 +9,7 @@
 #include "gpu/kernels/vector/vector_kernel.hpp"
 #include "gpu/kernels/vector/vector_shape.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 namespace {
 
 /// PyTorch's own kernels of norms.
@@ -188,4 +188,4 @@ extern constexpr OperatorClass kVectorClass = {.name = "vector",
 
 const OperatorClass& operator_class(const VectorShape&) { return kVectorClass; }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

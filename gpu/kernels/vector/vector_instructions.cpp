@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 namespace {
 
 /// Beside loads, stores and conversions.
@@ -97,4 +97,4 @@ double instructions_per_second(const GpuSpec& gpu) {
   return gpu.family.issue_lanes * gpu.kernels.vector.issue_share * gpu.compute.boost_clock.value;
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

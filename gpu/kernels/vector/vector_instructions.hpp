@@ -4,7 +4,7 @@
 #include "gpu/kernels/vector/vector_shape.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// Of one element of \p shape, which reads its input \p passes times: loads, stores, conversions and
 /// arithmetic. Measured by counters on an H100 and an H200
@@ -16,4 +16,4 @@ double instructions_of(const VectorShape& shape, const VectorCoefficients& coeff
 /// Instructions that one CU of \p gpu issues in a second, counted by thread.
 double instructions_per_second(const GpuSpec& gpu);
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

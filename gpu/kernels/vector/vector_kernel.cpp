@@ -12,7 +12,7 @@
 #include "gpu/kernels/vector/vector_shape.hpp"
 #include "gpu/kernels/vector/vector_traffic.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 namespace {
 
 constexpr double kThreads = 128;                    // of most work groups
@@ -227,4 +227,4 @@ KernelDescription describe_vector(std::string name, const VectorShape& shape, co
   return kernel;
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -6,7 +6,7 @@
 #include "gpu/kernel.hpp"
 #include "gpu/kernels/vector/vector_shape.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// Describes \p shape on \p gpu as the kernels of PyTorch do it: elementwise operators and tables in work
 /// groups of 128 threads with 16 B each; softmax of short rows (<= 1,024) in registers, of long rows with a
@@ -18,4 +18,4 @@ namespace c3::inline gpu {
 /// \throws InfeasibleError when an extent is < 1 or the tensors do not fit into the GPU's memory.
 KernelDescription describe_vector(std::string name, const VectorShape& shape, const GpuSpec& gpu);
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -6,7 +6,7 @@
 
 #include "gpu/kernels/tiling.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 namespace {
 
 bool is_elementwise(VectorOp op) { return op <= VectorOp::copy; }
@@ -75,4 +75,4 @@ void VectorChain::append(VectorOp op) {
   ops_.at(length_++) = op;
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

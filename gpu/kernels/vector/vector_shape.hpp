@@ -9,7 +9,7 @@
 #include "gpu/kernels/operator.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// They move bytes; what they compute seldom matters.
 enum class VectorOp : std::uint8_t {
@@ -190,4 +190,4 @@ struct TensorCounts {
 };
 TensorCounts tensors_of(const VectorShape& shape);
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

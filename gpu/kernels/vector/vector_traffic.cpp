@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 namespace {
 
 /// Share of accesses that miss a cache when \p ratio of its capacity is in use: 0 well below 1, 1 well above.
@@ -33,4 +33,4 @@ double VectorTraffic::again_missed(const CacheState& state) const {
   return missed_of(loads_.row_cache * resident / kept, loads_.sharpness);
 }
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

@@ -3,7 +3,7 @@
 
 #include "gpu/kernel.hpp"
 
-namespace c3::inline gpu {
+namespace c3 { inline namespace gpu {
 
 /// Bytes of one kernel whose tensors may be in the caches from the operator before, and which may go through
 /// its rows again. What fits in the last cache is found there, and what is stored is overwritten there, as in a
@@ -33,4 +33,4 @@ class VectorTraffic final : public TrafficModel {
   Loads loads_;
 };
 
-}  // namespace c3::gpu
+}}  // namespace c3::gpu

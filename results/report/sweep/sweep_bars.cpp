@@ -7,7 +7,7 @@
 #include "results/report/plot.hpp"
 #include "results/report/sweep/sweep_sections.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 constexpr std::size_t kMostPanels = 12, kMostBars = 40;
@@ -117,4 +117,4 @@ std::string sweep_bars_section(const SweepScope& scope) {
          plot_command(scope, options) + "</section>\n";
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

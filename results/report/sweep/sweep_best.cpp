@@ -9,7 +9,7 @@
 #include "results/summary_numbers.hpp"
 #include "results/sweep/sweep_metric.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 constexpr std::size_t kBestFew = 8, kMostCombinations = 24;
@@ -153,4 +153,4 @@ std::string sweep_best_section(const SweepScope& scope) {
          "</section>\n";
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

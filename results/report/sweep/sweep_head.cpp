@@ -7,7 +7,7 @@
 #include "results/report/html.hpp"
 #include "results/report/sweep/sweep_sections.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 std::string attribute(const SweepTable& table, std::string_view name) {
@@ -155,4 +155,4 @@ std::string sweep_provenance_section(const SweepScope& scope) {
          "</pre></details>\n</details>\n</section>\n";
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

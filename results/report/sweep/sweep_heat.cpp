@@ -9,7 +9,7 @@
 #include "results/sweep/heat_map.hpp"
 #include "results/sweep/sweep_metric.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 constexpr std::size_t kMostPanels = 8, kMostLevels = 32;
@@ -125,4 +125,4 @@ std::string sweep_heat_section(const SweepScope& scope) {
          "</section>\n";
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -9,7 +9,7 @@
 #include "results/report/sweep/sweep_sections.hpp"
 #include "results/sweep/sweep_metric.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 constexpr std::size_t kMostPanels = 12;
@@ -133,4 +133,4 @@ std::string sweep_lines_section(const SweepScope& scope) {
          "</section>\n";
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -9,7 +9,7 @@
 #include "results/report/style.hpp"
 #include "results/report/sweep/sweep_sections.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 std::string experiment_of(const SweepTable& table) {
@@ -43,4 +43,4 @@ std::string sweep_page(const SweepTable& table, const SweepPageRequest& request)
          kPageEnd;
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -8,7 +8,7 @@
 #include "results/sweep/sweep_choice.hpp"
 #include "results/sweep/sweep_table.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 struct SweepPageRequest {
   std::string title;                    ///< empty: the experiment
@@ -25,4 +25,4 @@ std::vector<SweptKey> page_keys(const SweepTable& table, const SweepWishes& wish
 /// table.
 std::string sweep_page(const SweepTable& table, const SweepPageRequest& request);
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -8,7 +8,7 @@
 #include "results/sweep/pareto.hpp"
 #include "results/sweep/sweep_metric.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 constexpr std::size_t kMostPanels = 8, kMostDots = 400, kMostRows = 40;
@@ -134,4 +134,4 @@ std::string sweep_pareto_section(const SweepScope& scope) {
          plot_command(scope, {{"--pareto", comma_list(scope.choice.pareto)}}) + "</section>\n";
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -9,7 +9,7 @@
 #include "results/report/value_scale.hpp"
 #include "results/sweep/sweep_choice.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 /// What all sections share.
 struct SweepScope {
@@ -56,4 +56,4 @@ std::vector<std::string> level_cells(const SweepGrid& grid, const std::vector<st
 std::vector<std::size_t> ranked(const SweepGrid& grid, const std::vector<const SweepCase*>& cases,
                                 const std::string& metric);
 
-}  // namespace c3::results
+}}  // namespace c3::results

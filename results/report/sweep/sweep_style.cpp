@@ -1,6 +1,6 @@
 #include "results/report/sweep/sweep_sections.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 const char* const kSweepStyle = R"(.command { margin: 8px 0 0; }
 code { font-size: 12px; color: var(--muted); overflow-wrap: anywhere; }
@@ -41,4 +41,4 @@ table.bars.sweep rect { fill: var(--fill); }
 #points summary { font-size: 16px; font-weight: 600; }
 )";
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -6,7 +6,7 @@
 #include "results/report/sweep/sweep_sections.hpp"
 #include "results/sweep/sweep_metric.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 namespace {
 
 constexpr std::size_t kMostRows = 400, kMostCells = 12'000;
@@ -74,4 +74,4 @@ std::string sweep_table_section(const SweepScope& scope) {
          table_html("times points all", header, rows) + "</details>\n</section>\n";
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

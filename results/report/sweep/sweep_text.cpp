@@ -10,7 +10,7 @@
 #include "results/shell_word.hpp"
 #include "results/sweep/sweep_metric.hpp"
 
-namespace c3::inline results {
+namespace c3 { inline namespace results {
 
 std::vector<double> values_of(const SweepGrid& grid, const std::string& metric) {
   std::vector<double> values;
@@ -102,4 +102,4 @@ std::vector<std::size_t> ranked(const SweepGrid& grid, const std::vector<const S
   return order;
 }
 
-}  // namespace c3::results
+}}  // namespace c3::results

@@ -6,7 +6,7 @@
 #include "workloads/models/images/image_network.hpp"
 #include "workloads/models/recurrent_networks.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 void write_front(ImageLayers& net) {
@@ -27,4 +27,4 @@ void write_front(ImageLayers& net) {
 extern constexpr ImageNetworkEntry kDeepSpeech2Front = {
     .name = "deep-speech-2-front", .input = {1, {161, 1000}}, .write = write_front};
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -8,7 +8,7 @@
 #include "gpu/kernels/pool/pool_shape.hpp"
 #include "gpu/kernels/vector/vector_shape.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 constexpr Bytes kMask{1};  // of dropout
@@ -204,4 +204,4 @@ double multiplications_of(const std::vector<ImageLayer>& layers) {
                          [](double sum, const ImageLayer& layer) { return sum + layer.multiplications; });
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

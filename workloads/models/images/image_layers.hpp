@@ -12,7 +12,7 @@
 #include "gpu/kernels/pool/pool_shape.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// What is between two layers, of one image.
 struct FeatureMap {
@@ -121,4 +121,4 @@ class ImageLayers {
 std::int64_t parameters_of(const std::vector<ImageLayer>& layers);
 double multiplications_of(const std::vector<ImageLayer>& layers);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -7,7 +7,7 @@
 #include "base/table_entry.hpp"
 #include "workloads/models/images/image_layers.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 struct ImageNetworkEntry {
   std::string_view name;
@@ -34,4 +34,4 @@ std::string_view name_of(ImageNetwork network);
 /// The layers of \p network for \p batch.
 std::vector<ImageLayer> layers_of(ImageNetwork network, const ImageBatch& batch);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

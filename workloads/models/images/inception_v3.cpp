@@ -3,7 +3,7 @@
 
 #include "workloads/models/images/image_network.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 constexpr Extent2 kOne = {1, 1}, kThree = {3, 3}, kTwo = {2, 2};
@@ -153,4 +153,4 @@ void write_inception_v3(ImageLayers& net) {
 extern constexpr ImageNetworkEntry kInceptionV3 = {
     .name = "inception-v3", .input = {3, {299, 299}}, .write = write_inception_v3};
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -3,7 +3,7 @@
 
 #include "workloads/models/images/image_network.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 void write_lenet_5(ImageLayers& net) {
@@ -26,4 +26,4 @@ void write_lenet_5(ImageLayers& net) {
 extern constexpr ImageNetworkEntry kLeNet5 = {
     .name = "lenet-5", .input = {1, {32, 32}}, .write = write_lenet_5};
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -4,7 +4,7 @@
 
 #include "workloads/models/images/image_network.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 extern const ImageNetworkEntry kInceptionV3, kVgg16, kLeNet5, kDeepSpeech2Front;
 
@@ -25,4 +25,4 @@ std::vector<ImageLayer> layers_of(ImageNetwork network, const ImageBatch& batch)
   return layers.take();
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -7,7 +7,7 @@
 
 #include "workloads/models/images/image_network.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 constexpr std::int64_t kExpansion = 4;
@@ -57,4 +57,4 @@ void write_resnet_50(ImageLayers& net) {
 extern constexpr ImageNetworkEntry kResNet50 = {
     .name = "resnet-50", .input = {3, {224, 224}}, .write = write_resnet_50};
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

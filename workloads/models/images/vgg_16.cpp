@@ -6,7 +6,7 @@
 
 #include "workloads/models/images/image_network.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 struct PooledConvolutions {
@@ -37,4 +37,4 @@ void write_vgg_16(ImageLayers& net) {
 
 extern constexpr ImageNetworkEntry kVgg16 = {.name = "vgg-16", .input = {3, {224, 224}}, .write = write_vgg_16};
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

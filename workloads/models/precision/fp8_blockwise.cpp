@@ -4,7 +4,7 @@
 
 #include "workloads/models/precision/recipe.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 namespace {
 constexpr TensorCasts kRows = {.rows = VectorOp::quantize_rows, .both = VectorOp::quantize_rows_both};
@@ -19,4 +19,4 @@ extern constexpr RecipeEntry kFp8Blockwise = {.name = "fp8_blockwise",
                                               .gradients = kRows,
                                               .scales_by_direction = true};
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -7,9 +7,9 @@
 
 #include "workloads/models/precision/recipe.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 extern constexpr RecipeEntry kFp8Delayed = {
     .name = "fp8_delayed", .dtype = DType::fp8, .norm = NormCast::whole};
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -6,7 +6,7 @@
 
 #include "workloads/models/precision/recipe.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 namespace {
 constexpr TensorCasts kMaxima = {.searches = true};
@@ -19,4 +19,4 @@ extern constexpr RecipeEntry kFp8Tensorwise = {.name = "fp8_tensorwise",
                                                .gradients = kMaxima,
                                                .norm = NormCast::scale};
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

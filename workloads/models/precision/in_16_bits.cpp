@@ -2,8 +2,8 @@
 
 #include "workloads/models/precision/recipe.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 extern constexpr RecipeEntry k16Bit = {.name = "16bit"};
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -7,7 +7,7 @@
 
 #include "workloads/models/precision/recipe.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 namespace {
 constexpr TensorCasts kOf32 = {.rows = VectorOp::quantize_mx, .both = VectorOp::quantize_mx_both};
@@ -23,4 +23,4 @@ extern constexpr RecipeEntry kMxfp8 = {.name = "mxfp8",
                                        .gathers_16_bits = true,
                                        .needs_scaling_units = true};
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -7,7 +7,7 @@
 
 #include "workloads/models/precision/recipe.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 namespace {
 constexpr TensorCasts kOf16 = {
@@ -23,4 +23,4 @@ extern constexpr RecipeEntry kNvfp4 = {.name = "nvfp4",
                                        .scales_by_direction = true,
                                        .needs_scaling_units = true};
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

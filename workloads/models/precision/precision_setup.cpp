@@ -1,6 +1,6 @@
 #include "workloads/models/precision/precision_setup.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 double bytes_of_number(VectorOp cast) {
   constexpr double kFrom = 2.0;  // bytes, of which `writes` counts tensors
@@ -19,4 +19,4 @@ double gathered_bytes_of_weight(const PrecisionSetup& precision, Bytes in_16_bit
   return precision.gathers_cast() ? bytes_of_number(precision.recipe->weights.rows) : in_16_bits.value;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -5,7 +5,7 @@
 
 #include "workloads/models/precision/recipe.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 struct PrecisionSetup {
   PrecisionRecipe recipe = PrecisionRecipe::in_16_bits;
@@ -41,4 +41,4 @@ double copied_bytes_of_weight(const PrecisionSetup& precision);
 /// Bytes of a number of such a weight as it is gathered.
 double gathered_bytes_of_weight(const PrecisionSetup& precision, Bytes in_16_bits);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -11,7 +11,7 @@
 #include "gpu/kernels/vector/vector_shape.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// The kernels that make a copy of a 16-bit tensor in a recipe's type.
 struct TensorCasts {
@@ -63,4 +63,4 @@ bool runs_on(PrecisionRecipe recipe, const GpuSpec& gpu);
 /// The narrowest recipe before \p recipe in the table that \p gpu runs.
 PrecisionRecipe nearest_that_runs(PrecisionRecipe recipe, const GpuSpec& gpu);
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

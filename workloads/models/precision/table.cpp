@@ -5,7 +5,7 @@
 
 #include "workloads/models/precision/recipe.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 extern const RecipeEntry kFp8Delayed, kFp8Tensorwise, kFp8Blockwise, kMxfp8, kNvfp4;
 
@@ -42,4 +42,4 @@ PrecisionRecipe nearest_that_runs(PrecisionRecipe recipe, const GpuSpec& gpu) {
   return nearest;
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -5,7 +5,7 @@
 
 #include "workloads/models/styles/style.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 class Compiled final : public TrainingLowering {
@@ -59,4 +59,4 @@ void Compiled::wide_loss(TensorShape logits) {
 extern constexpr StyleEntry kCompiledStyle = {
     .name = "compiled", .lowering = make_style<Compiled>, .norm_cast = NormCast::scale};
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

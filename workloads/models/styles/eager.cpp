@@ -2,7 +2,7 @@
 
 #include "workloads/models/styles/style.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 class Eager final : public TrainingLowering {
@@ -73,4 +73,4 @@ void Eager::gated(VectorOp function, TensorShape tensor) {
 
 extern constexpr StyleEntry kEagerStyle = {.name = "eager", .lowering = make_style<Eager>};
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

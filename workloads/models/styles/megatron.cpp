@@ -2,7 +2,7 @@
 
 #include "workloads/models/styles/style.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 class Megatron final : public TrainingLowering {
@@ -75,4 +75,4 @@ extern constexpr StyleEntry kMegatronStyle = {.name = "megatron",
                                               .keeps_casts = true,
                                               .norm_cast = NormCast::whole};
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

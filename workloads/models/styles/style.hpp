@@ -6,7 +6,7 @@
 
 #include "workloads/models/training_lowering.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// A style of kernels, and what it means for a step beyond them.
 struct StyleEntry {
@@ -31,4 +31,4 @@ std::unique_ptr<TrainingLowering> make_style(const Framework& framework, const T
   return std::make_unique<Style>(framework, batch);
 }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -5,7 +5,7 @@
 
 #include "workloads/models/styles/style.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 constexpr std::array kTable = {
@@ -20,4 +20,4 @@ constinit const std::span<const KernelStyle> kKernelStyles = kTable;
 
 std::string_view name_of(KernelStyle style) { return style->name; }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

@@ -6,7 +6,7 @@
 
 #include "workloads/sampling/confidence.hpp"
 
-namespace c3::inline sampling {
+namespace c3 { inline namespace sampling {
 
 SamplePlan plan_all_together(std::string_view method, DrawRule draws, const Invocations& invocations,
                              const SampleRequest& request) {
@@ -28,4 +28,4 @@ SamplePlan plan_all_together(std::string_view method, DrawRule draws, const Invo
           .storage = members};
 }
 
-}  // namespace c3::sampling
+}}  // namespace c3::sampling

@@ -6,7 +6,7 @@
 #include "workloads/sampling/grouped_invocations.hpp"
 #include "workloads/sampling/methods/method.hpp"
 
-namespace c3::inline sampling {
+namespace c3 { inline namespace sampling {
 namespace {
 
 constexpr double kMostDraws = 50.0;      // a cluster that would take more is divided
@@ -60,4 +60,4 @@ const SamplingMethod kAllegro = {
     .about = "30 or more draws from each cluster of 2-means by kernel (MLArchSys 2024)",
     .plan = plan_allegro};
 
-}  // namespace c3::sampling
+}}  // namespace c3::sampling

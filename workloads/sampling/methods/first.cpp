@@ -1,6 +1,6 @@
 #include "workloads/sampling/methods/all_together.hpp"
 
-namespace c3::inline sampling {
+namespace c3 { inline namespace sampling {
 namespace {
 
 /// A simulation that is cut off: the first invocations of the program stand for all. No bound.
@@ -13,4 +13,4 @@ SamplePlan plan_first(const Invocations& invocations, const SampleRequest& reque
 const SamplingMethod kFirst = {
     .name = "first", .about = "the program's first invocations: a simulation cut off", .plan = plan_first};
 
-}  // namespace c3::sampling
+}}  // namespace c3::sampling

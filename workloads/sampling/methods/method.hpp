@@ -10,7 +10,7 @@
 #include "workloads/sampling/invocations.hpp"
 #include "workloads/sampling/plan.hpp"
 
-namespace c3::inline sampling {
+namespace c3 { inline namespace sampling {
 
 struct SampleRequest {
   double error = 0.05;       ///< asked for, relative to the whole time; above 0
@@ -34,4 +34,4 @@ const SamplingMethod& sampling_method(std::string_view name);
 // The entries of the table.
 extern const SamplingMethod kAllegro, kFirst, kPka, kRandom, kSieve, kStem;
 
-}  // namespace c3::sampling
+}}  // namespace c3::sampling

@@ -3,7 +3,7 @@
 
 #include "workloads/sampling/methods/all_together.hpp"
 
-namespace c3::inline sampling {
+namespace c3 { inline namespace sampling {
 namespace {
 
 constexpr std::size_t kMostClusters = 20;
@@ -56,4 +56,4 @@ const SamplingMethod kPka = {
     .about = "the first invocation of each of up to 20 clusters (like principal kernel analysis)",
     .plan = plan_pka};
 
-}  // namespace c3::sampling
+}}  // namespace c3::sampling

@@ -1,6 +1,6 @@
 #include "workloads/sampling/methods/all_together.hpp"
 
-namespace c3::inline sampling {
+namespace c3 { inline namespace sampling {
 namespace {
 
 /// Any invocations, without replacement. Its bound is what the spread of all durations lets expect, with the
@@ -16,4 +16,4 @@ SamplePlan plan_random(const Invocations& invocations, const SampleRequest& requ
 const SamplingMethod kRandom = {
     .name = "random", .about = "any invocations, whatever their kernel", .plan = plan_random};
 
-}  // namespace c3::sampling
+}}  // namespace c3::sampling

@@ -3,7 +3,7 @@
 #include "workloads/sampling/grouped_invocations.hpp"
 #include "workloads/sampling/methods/method.hpp"
 
-namespace c3::inline sampling {
+namespace c3 { inline namespace sampling {
 namespace {
 
 constexpr double kMostVariation = 0.4;
@@ -46,4 +46,4 @@ const SamplingMethod kSieve = {
     .about = "the first invocation of each stratum by kernel (like Sieve, ISPASS 2023)",
     .plan = plan_sieve};
 
-}  // namespace c3::sampling
+}}  // namespace c3::sampling

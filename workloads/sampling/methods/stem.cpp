@@ -7,7 +7,7 @@
 #include "workloads/sampling/grouped_invocations.hpp"
 #include "workloads/sampling/methods/method.hpp"
 
-namespace c3::inline sampling {
+namespace c3 { inline namespace sampling {
 namespace {
 
 struct Part {
@@ -87,4 +87,4 @@ const SamplingMethod kStem = {
     .about = "clusters of 2-means by kernel, divided while that is cheaper (STEM+ROOT, MICRO 2025)",
     .plan = plan_stem};
 
-}  // namespace c3::sampling
+}}  // namespace c3::sampling

@@ -5,7 +5,7 @@
 
 #include "workloads/sampling/methods/method.hpp"
 
-namespace c3::inline sampling {
+namespace c3 { inline namespace sampling {
 
 std::span<const SamplingMethod> sampling_methods() {
   static const std::array kMethods{kStem, kAllegro, kRandom, kFirst, kPka, kSieve};
@@ -19,4 +19,4 @@ const SamplingMethod& sampling_method(std::string_view name) {
   return *found;
 }
 
-}  // namespace c3::sampling
+}}  // namespace c3::sampling

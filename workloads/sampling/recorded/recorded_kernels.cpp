@@ -1,6 +1,6 @@
 #include "workloads/sampling/recorded/recorded_kernels.hpp"
 
-namespace c3::inline sampling {
+namespace c3 { inline namespace sampling {
 namespace {
 
 constexpr double kPicosecond = 1e-12;
@@ -42,4 +42,4 @@ RecordedKernels recorded_kernels(const RecordedRun& run) {
   return kernels;
 }
 
-}  // namespace c3::sampling
+}}  // namespace c3::sampling

@@ -8,7 +8,7 @@
 #include "workloads/traces/rank_record.hpp"
 #include "workloads/traces/replay/recorded_run.hpp"
 
-namespace c3::inline sampling {
+namespace c3 { inline namespace sampling {
 
 struct RecordedKernels {
   Invocations invocations;  ///< of all ranks, one after another, each in the order of start
@@ -22,4 +22,4 @@ RecordedKernels recorded_kernels(const std::vector<Rank>& ranks);
 /// The same of an imported run; work whose time is not known is left out.
 RecordedKernels recorded_kernels(const RecordedRun& run);
 
-}  // namespace c3::sampling
+}}  // namespace c3::sampling

@@ -14,7 +14,7 @@
 #include "workloads/traces/replay/operator_words.hpp"
 #include "workloads/traces/start_lags.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 constexpr const char* kThread = "host";
@@ -246,4 +246,4 @@ class RunMaker {
 
 RecordedRun benchmark_run(const OperatorList& list) { return RunMaker(list).make(); }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -4,7 +4,7 @@
 #include "workloads/traces/execution/operator_list.hpp"
 #include "workloads/traces/replay/recorded_run.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 /// The run of \p list. What an execution trace says of order decides when things start:
 ///
@@ -27,4 +27,4 @@ namespace c3::inline traces {
 /// of steps in which another rank was the last.
 RecordedRun benchmark_run(const OperatorList& list);
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -10,7 +10,7 @@
 
 #include "workloads/traces/trace_error.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 [[noreturn]] void refuse(const OperatorList& list, const ListedMember& member, const std::string& what) {
@@ -114,4 +114,4 @@ std::vector<std::uint32_t> group_numbers(const RankOperators& rank) {
   return numbers;
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -6,7 +6,7 @@
 
 #include "workloads/traces/execution/operator_list.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 struct ListedMember {
   std::uint32_t rank = 0;   ///< in OperatorList::ranks
@@ -27,4 +27,4 @@ std::vector<std::vector<ListedMember>> matched_members(const OperatorList& list)
 /// everything else. Groups have a stream each, as c10d gives them.
 std::vector<std::uint32_t> group_numbers(const RankOperators& rank);
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -7,7 +7,7 @@
 
 #include "workloads/traces/retiming/derivation.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 /// Operators of `aten::` that apply one function to each element; sorted.
@@ -217,4 +217,4 @@ class Asker {
 
 std::vector<KernelOperator> kernels_of(const ListedOperator& listed) { return Asker(listed).kernels(); }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -6,7 +6,7 @@
 #include "workloads/traces/execution/operator_list.hpp"
 #include "workloads/traces/retiming/kernel_operator.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 /// The kernels of \p listed, in order, by the rules of retiming (../retiming/README.md): one, or two for the
 /// gradients of a convolution and of a norm. Without an operator where there is no rule; the note says why.
@@ -15,4 +15,4 @@ namespace c3::inline traces {
 /// the library takes several kernels where one is expected.
 std::vector<KernelOperator> kernels_of(const ListedOperator& listed);
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -10,7 +10,7 @@
 #include "workloads/traces/json_tree.hpp"
 #include "workloads/traces/trace_error.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 /// "ctrl_deps", "ctrlDeps" and "CtrlDeps" are "ctrldeps".
@@ -150,4 +150,4 @@ ChakraTrace read_chakra_json(const std::string& file, const ByteSource& source) 
   return reader.take();
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -10,7 +10,7 @@
 #include "workloads/traces/chakra/node_list.hpp"
 #include "workloads/traces/trace_error.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 constexpr std::size_t kChunk = std::size_t{1} << 16U;
@@ -176,4 +176,4 @@ ChakraTrace read_chakra(const std::string& file, const ByteSource& source) {
   return ChakraReader(file).read(source);
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

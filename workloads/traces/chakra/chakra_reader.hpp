@@ -6,7 +6,7 @@
 #include "workloads/traces/chakra/chakra_trace.hpp"
 #include "workloads/traces/json_splitter.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 /// Reads messages of varint length and protobuf, to the end of \p source. Memory is that of the nodes, and of
 /// the largest message, of at most 64 MiB.
@@ -19,4 +19,4 @@ ChakraTrace read_chakra(const std::string& file, const ByteSource& source);
 /// Keys may be written with underscores or capital letters. The same errors.
 ChakraTrace read_chakra_json(const std::string& file, const ByteSource& source);
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

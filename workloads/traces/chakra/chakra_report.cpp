@@ -9,7 +9,7 @@
 #include "workloads/traces/kernel_class.hpp"
 #include "workloads/traces/shape_counts.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 std::string_view kind_of(const ChakraNode& node) {
@@ -143,4 +143,4 @@ NodeGraphReport make_report(const std::vector<ChakraTrace>& ranks) {
   return maker.take();
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

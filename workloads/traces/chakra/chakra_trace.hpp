@@ -11,7 +11,7 @@
 #include "workloads/traces/picoseconds.hpp"
 #include "workloads/traces/text_pool.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 /// Numbers of the format.
 enum class ChakraType : std::uint8_t {
@@ -71,4 +71,4 @@ struct ChakraTrace {
 /// all_reduce, all_gather, .., as elsewhere; send or recv for such a node; empty if it is not known.
 std::string kind_of(const ChakraNode& node, const std::string& name);
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -5,7 +5,7 @@
 #include "workloads/traces/trace_error.hpp"
 #include "workloads/traces/trace_event.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 std::uint32_t index_of(const ChakraTrace& trace, std::uint64_t id) {
@@ -113,4 +113,4 @@ std::size_t missing_dependencies(const ChakraTrace& trace) {
       trace.dependencies, [&](std::uint64_t id) { return index_of(trace, id) == kNoIndex; }));
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -7,7 +7,7 @@
 #include "workloads/traces/chakra/chakra_trace.hpp"
 #include "workloads/traces/node_graph_report.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 /// Who takes the time of a node.
 enum class ChakraPlace : std::uint8_t { host, compute, communication };
@@ -27,4 +27,4 @@ NodeTimes critical_path(const ChakraTrace& trace);
 /// Dependencies, control and data, on nodes that are not in the file.
 std::size_t missing_dependencies(const ChakraTrace& trace);
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -9,7 +9,7 @@
 #include "workloads/traces/collective_issues.hpp"
 #include "workloads/traces/trace_error.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 void ChakraNodeList::fail(const std::string& what) const {
   throw TraceError({.file = trace_.file, .rank = trace_.rank, .event = position_}, what);
@@ -86,4 +86,4 @@ std::string kind_of(const ChakraNode& node, const std::string& name) {
   return collective_kind(name);
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -9,7 +9,7 @@
 
 #include "workloads/traces/chakra/chakra_trace.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 class ChakraNodeList {
  public:
@@ -38,4 +38,4 @@ class ChakraNodeList {
   std::uint64_t position_ = 0;
 };
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -8,7 +8,7 @@
 
 #include "workloads/traces/collective_issues.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 std::optional<std::int64_t> count_in(JsonView value) {
@@ -171,4 +171,4 @@ void pair_waits(std::vector<ExecutionCollective>& collectives) {
   }
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -4,7 +4,7 @@
 #include "workloads/traces/execution/execution_trace.hpp"
 #include "workloads/traces/execution/node_json.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 /// Of a node `record_param_comms`, whose arguments moved between versions of PyTorch: types decide, positions
 /// only among arguments of one type. Newer versions repeat them by name, in "attrs", which win.
@@ -24,4 +24,4 @@ ExecutionCollective read_collective(const NodeJson& node, const ExecutionArgumen
 /// if the wait names one. \p collectives are in the order of their nodes.
 void pair_waits(std::vector<ExecutionCollective>& collectives);
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -13,7 +13,7 @@
 #include "workloads/traces/execution/node_json.hpp"
 #include "workloads/traces/trace_error.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 class ExecutionReader final : public JsonPieces {
@@ -200,4 +200,4 @@ ExecutionTrace read_execution_trace(const std::string& file, const ByteSource& s
   return reader.take();
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

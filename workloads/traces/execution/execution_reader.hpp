@@ -6,7 +6,7 @@
 #include "workloads/traces/execution/execution_trace.hpp"
 #include "workloads/traces/json_splitter.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 /// Reads \p source to its end. Memory is that of the nodes, and of the text of the largest one.
 /// Lenient: nodes may be in any order and lack anything but their id, names need not be UTF-8, keys and types
@@ -15,4 +15,4 @@ namespace c3::inline traces {
 /// nodes that are each other's parents: the message names the node by its place in "nodes"
 ExecutionTrace read_execution_trace(const std::string& file, const ByteSource& source);
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -13,7 +13,7 @@
 #include "workloads/traces/execution/operator_list_file.hpp"
 #include "workloads/traces/shape_counts.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 bool has_shapes(const ExecutionTrace& trace, const ExecutionNode& node) {
@@ -216,4 +216,4 @@ NodeGraphReport make_report(const OperatorList& list, const std::string& file) {
   return report;
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

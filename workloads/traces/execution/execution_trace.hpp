@@ -11,7 +11,7 @@
 #include "workloads/traces/text_pool.hpp"
 #include "workloads/traces/trace_event.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 /// A tensor that a node takes or gives. What it is, is known by (tensor, storage): a tensor's number can return
 /// with another shape.
@@ -95,4 +95,4 @@ struct ExecutionTrace {
   const std::string& name_of(const ExecutionNode& node) const { return texts.text(node.name); }
 };
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -9,7 +9,7 @@
 
 #include "base/json.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 constexpr std::int64_t kMostRanks = 10'000'000;
@@ -131,4 +131,4 @@ std::optional<int> rank_in_largest_group(const ExecutionTrace& trace) {
   return static_cast<int>(*largest->group_rank);
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -7,7 +7,7 @@
 
 #include "workloads/traces/execution/execution_trace.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 /// The groups of a JSON array [{"pg_name", "pg_desc", "ranks", "group_size", ..}, ..]; none of anything else.
 std::vector<ExecutionGroup> read_groups(std::string_view json);
@@ -24,4 +24,4 @@ void set_rank(ExecutionTrace& trace);
 /// right where its largest group is the whole job. Nothing if it has no group of several ranks.
 std::optional<int> rank_in_largest_group(const ExecutionTrace& trace);
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -9,7 +9,7 @@
 #include "base/json.hpp"
 #include "workloads/traces/execution/sequence_alignment.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 /// Numbers of names that are the same in both traces.
@@ -248,4 +248,4 @@ ExecutionJoin complete_from(const ExecutionTrace& execution, const KinetoJoin& j
   return counts;
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

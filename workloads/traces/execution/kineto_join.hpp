@@ -10,7 +10,7 @@
 #include "workloads/traces/import_report.hpp"
 #include "workloads/traces/trace_event.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 struct KinetoJoin {
   std::vector<std::uint32_t> node_of_op;  ///< [Trace::ops] in ExecutionTrace::nodes; kNoIndex: none
@@ -27,4 +27,4 @@ KinetoJoin join_with_kineto(const Trace& kineto, const ExecutionTrace& execution
 /// \param join that of both. \returns what was joined, for the report
 ExecutionJoin complete_from(const ExecutionTrace& execution, const KinetoJoin& join, Trace& kineto);
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -5,7 +5,7 @@
 
 #include "base/json.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 /// "Tensor(float)" is "float"; anything else is not a tensor.
@@ -171,4 +171,4 @@ ExecutionArguments read_arguments(const ArgumentsJson& json, ExecutionTrace& tra
   return arguments;
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -4,7 +4,7 @@
 #include "workloads/traces/execution/execution_trace.hpp"
 #include "workloads/traces/execution/node_json.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 /// Adds tensors to \p trace. Of arguments whose lists differ in length, as many as the shortest has.
 /// The texts are what Kineto writes ("Input Dims", "Input type", "Concrete Inputs"):
@@ -19,4 +19,4 @@ namespace c3::inline traces {
 /// | None, Object | [] | | |
 ExecutionArguments read_arguments(const ArgumentsJson& json, ExecutionTrace& trace);
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

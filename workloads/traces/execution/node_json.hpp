@@ -5,7 +5,7 @@
 
 #include "workloads/traces/json_tree.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 /// Three arrays of the same length, one element an argument.
 struct ArgumentsJson {
@@ -43,4 +43,4 @@ class NodeJson {
   JsonView attributes_;
 };
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 /// Of `aten::`; sorted. They make views, allocate, or call others.
@@ -191,4 +191,4 @@ std::vector<GpuOperator> gpu_operators(const ExecutionTrace& trace) {
   return operators;
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

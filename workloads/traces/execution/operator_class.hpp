@@ -9,7 +9,7 @@
 #include "workloads/traces/execution/execution_trace.hpp"
 #include "workloads/traces/kernel_class.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 /// By the operator's name. Nothing for operators that launch no kernel of their own: views, allocations,
 /// ranges, and what wraps operators of autograd. Operators of `aten::` that are not in the table are vector
@@ -28,4 +28,4 @@ struct GpuOperator {
 /// where nothing around them has any.
 std::vector<GpuOperator> gpu_operators(const ExecutionTrace& trace);
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -5,7 +5,7 @@
 
 #include "workloads/traces/collective_issues.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 ListedCollective listed(const ExecutionTrace& trace, const ExecutionCollective& collective) {
@@ -71,4 +71,4 @@ RankOperators list_operators(const ExecutionTrace& trace, int rank) {
   return list;
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -14,7 +14,7 @@
 #include "workloads/traces/execution/operator_class.hpp"
 #include "workloads/traces/kernel_class.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 /// A collective that is issued, or waited for.
 struct ListedCollective {
@@ -72,4 +72,4 @@ RankOperators list_operators(const ExecutionTrace& trace, int rank);
 /// What is listed: GPU operators and waits for collectives, by node.
 std::vector<GpuOperator> listed_nodes(const ExecutionTrace& trace);
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

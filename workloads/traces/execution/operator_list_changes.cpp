@@ -11,7 +11,7 @@
 #include "workloads/traces/retiming/derivation.hpp"
 #include "workloads/traces/trace_error.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 [[noreturn]] void refuse(std::optional<int> rank, const std::string& what) {
@@ -164,4 +164,4 @@ OperatorList dropped(OperatorList list, WorkClass work) {
   return list;
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

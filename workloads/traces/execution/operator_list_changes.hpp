@@ -7,7 +7,7 @@
 
 #include "workloads/traces/execution/operator_list.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 /// Names that are not PyTorch's own (`aten::`, `record_param_comms`) or of flash-attn become their class and a
 /// number, those with softmax, a norm, gelu or dropout in their name that word and a number; names of process
@@ -36,4 +36,4 @@ inline constexpr double kMostListed = 2e7;  ///< more need gigabytes
 /// Without the operators of \p work. Without collectives there are no waits either.
 OperatorList dropped(OperatorList list, WorkClass work);
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -11,7 +11,7 @@
 #include "workloads/traces/json_tree.hpp"
 #include "workloads/traces/trace_error.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 constexpr std::string_view kFormat = "c3sim operators";
@@ -216,4 +216,4 @@ OperatorList read_operator_list(const std::string& file, const ByteSource& sourc
   return reader.take();
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -22,7 +22,7 @@
 #include "workloads/traces/execution/operator_list.hpp"
 #include "workloads/traces/json_splitter.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 constexpr int kOperatorListVersion = 2;
 
@@ -32,4 +32,4 @@ std::string operator_list_text(const OperatorList& list);
 /// before its operators: the message names the operator by its place
 OperatorList read_operator_list(const std::string& file, const ByteSource& source);
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

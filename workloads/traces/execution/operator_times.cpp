@@ -8,7 +8,7 @@
 
 #include "workloads/traces/collective_matching.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 /// [nodes] place in the list; kNoIndex for those that are not listed.
@@ -201,4 +201,4 @@ void add_starts(OperatorList& list, const std::vector<Rank>& ranks, const std::v
   }
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -10,7 +10,7 @@
 #include "workloads/traces/node_graph_report.hpp"
 #include "workloads/traces/rank_record.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 /// How much of the GPU work of a Kineto trace is that of listed operators.
 struct OperatorCoverage {
@@ -37,4 +37,4 @@ OperatorCoverage add_times(RankOperators& list, const ExecutionTrace& execution,
 /// the mean: ranks leave the step before at different dates. \param rank_of of each listed rank, in \p ranks
 void add_starts(OperatorList& list, const std::vector<Rank>& ranks, const std::vector<std::size_t>& rank_of);
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -8,7 +8,7 @@
 #include "workloads/traces/file_rank.hpp"
 #include "workloads/traces/trace_error.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 /// The only one of \p kinetos for which \p is_it is true.
@@ -64,4 +64,4 @@ std::vector<std::uint32_t> match_ranks(const std::vector<Trace>& kinetos,
   return matches;
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

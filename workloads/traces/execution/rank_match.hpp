@@ -8,7 +8,7 @@
 #include "workloads/traces/execution/execution_trace.hpp"
 #include "workloads/traces/trace_event.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 /// The rank of an execution trace: that of the job in its content, else in the name of its file, else the rank
 /// in its largest group.
@@ -21,4 +21,4 @@ std::optional<int> rank_of(const ExecutionTrace& trace);
 std::vector<std::uint32_t> match_ranks(const std::vector<Trace>& kinetos,
                                        const std::vector<ExecutionTrace>& executions);
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -7,7 +7,7 @@
 
 #include "workloads/traces/trace_event.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 using Elements = std::span<const std::uint32_t>;
@@ -140,4 +140,4 @@ std::vector<std::uint32_t> align(std::span<const std::uint32_t> recorded,
   return Alignment(recorded, pattern).find();
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

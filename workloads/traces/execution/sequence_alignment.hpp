@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 /// Of each element of \p recorded the place in \p pattern that it stands for, or kNoIndex.
 /// The pattern may be of one step and the recording of many: behind its end, it begins again. Both may have
@@ -17,4 +17,4 @@ namespace c3::inline traces {
 std::vector<std::uint32_t> align(std::span<const std::uint32_t> recorded,
                                  std::span<const std::uint32_t> pattern);
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -9,7 +9,7 @@
 
 #include "workloads/traces/replay/replay_model.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 [[noreturn]] void refuse(const RecordedRun& run, const RecordedCollective& collective, const std::string& why) {
@@ -101,4 +101,4 @@ RecordedRun with_data_parallel(RecordedRun run, int ranks) {
   return run;
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -3,7 +3,7 @@
 
 #include "workloads/traces/replay/recorded_run.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 /// How many ranks the groups of \p run have, all of which have all of its ranks. \throws std::invalid_argument
 /// naming the first collective of another group, of an unknown one, or of ranks that were not recorded
@@ -24,4 +24,4 @@ int data_parallel_ranks(const RecordedRun& run);
 /// that were recorded.
 RecordedRun with_data_parallel(RecordedRun run, int ranks);
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -5,7 +5,7 @@
 
 #include "workloads/traces/dependency_graph.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 /// Of one rank in the graph.
@@ -109,4 +109,4 @@ double HostBound::share() const {
 
 HostBound host_bound(const RecordedRun& run) { return BoundGraph(run).bound(); }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

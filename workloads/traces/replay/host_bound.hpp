@@ -3,7 +3,7 @@
 
 #include "workloads/traces/replay/recorded_run.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 /// From the first event to the end of the last GPU work, which is the time that a simulation has.
 struct HostBound {
@@ -17,4 +17,4 @@ struct HostBound {
 /// A longest path over what hosts did and what waited for what. \throws CycleError
 HostBound host_bound(const RecordedRun& run);
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -10,7 +10,7 @@
 #include "gpu/kernels/operator_class.hpp"
 #include "gpu/kernels/operator_table.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 OperatorWords words_of(const Operator& op) {
   OperatorWords words;
@@ -45,4 +45,4 @@ Operator operator_of(const OperatorWords& words) {
   }
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -8,7 +8,7 @@
 #include "gpu/kernels/operator.hpp"
 #include "gpu/kernels/shape_words.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 /// By ShapeKey. A key has a text or a number, never both: is_text() says which.
 struct OperatorWords {
@@ -25,4 +25,4 @@ OperatorWords words_of(const Operator& op);
 /// \throws InfeasibleError for words that are no operator, naming the first that is wrong
 Operator operator_of(const OperatorWords& words);
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

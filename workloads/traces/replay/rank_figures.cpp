@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 constexpr std::string_view kTime = "us";
@@ -270,4 +270,4 @@ RankSimilarity compare(const RankTimeline& recorded, const RankTimeline& replaye
   return similarity;
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -13,7 +13,7 @@
 #include "workloads/traces/picoseconds.hpp"
 #include "workloads/traces/replay/recorded_run.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 struct WorkDates {
   Picoseconds start, end;
@@ -94,4 +94,4 @@ struct RankSimilarity {
 RankSimilarity compare(const RankTimeline& recorded, const RankTimeline& replayed, const RankTimeline& modelled,
                        std::optional<Picoseconds> waiting_at_least);
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -4,7 +4,7 @@
 
 #include "engine/errors.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 RankRoles recorded_roles(const RecordedRun& run, int ranks) {
   if (run.ranks.size() == 1) return repeated_roles(run, ranks);
@@ -26,4 +26,4 @@ RankRoles repeated_roles(const RecordedRun& run, int ranks) {
   return roles;
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -6,7 +6,7 @@
 
 #include "workloads/traces/replay/recorded_run.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 /// By rank of a cluster: row of RecordedRun::ranks whose work it does; kNoIndex: it does nothing.
 using RankRoles = std::vector<std::uint32_t>;
@@ -24,4 +24,4 @@ struct PlacedRun {
   RankRoles roles;
 };
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -11,7 +11,7 @@
 #include "workloads/traces/replayed_dates.hpp"
 #include "workloads/traces/retiming/kernel_operators.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 constexpr const char* kBefore = "before the recording";
@@ -254,4 +254,4 @@ std::size_t RecordedRun::events() const {
 
 RecordedRun record_run(const std::vector<Rank>& ranks) { return Recorder(ranks).record(); }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -6,7 +6,7 @@
 #include "workloads/traces/rank_record.hpp"
 #include "workloads/traces/replay/recorded_run.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 /// Takes every cause and every lag from run_graph(), which the replay of `c3sim import` uses: there is no
 /// second set of rules. Streams are called after their number in the trace, "stream7", and with several GPUs in
@@ -14,4 +14,4 @@ namespace c3::inline traces {
 /// at its recorded start. \throws TraceSetError as match_collectives
 RecordedRun record_run(const std::vector<Rank>& ranks);
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -14,7 +14,7 @@
 #include "workloads/traces/kernel_class.hpp"
 #include "workloads/traces/picoseconds.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 /// Row of RecordedRun::names.
 using TextRow = std::uint32_t;
@@ -147,4 +147,4 @@ class TextRows {
   std::unordered_map<std::string, TextRow> rows_ = {{"", 0}};
 };
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 /// By collective: when the last of its members that were recorded came.
@@ -37,4 +37,4 @@ std::vector<std::vector<RecordedSpan>> recorded_spans(const RecordedRun& run) {
   return ranks;
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -5,7 +5,7 @@
 
 #include "workloads/traces/replay/recorded_run.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 /// A kernel, copy, memset or collective while it ran.
 struct RecordedSpan {
@@ -24,4 +24,4 @@ struct RecordedSpan {
 /// member as its duration says.
 std::vector<std::vector<RecordedSpan>> recorded_spans(const RecordedRun& run);
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

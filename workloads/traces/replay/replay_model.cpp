@@ -11,7 +11,7 @@
 #include "gpu/kernels/describe.hpp"
 #include "workloads/traces/retiming/derivation.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 /// c10d writes "Float" where operators have "float".
@@ -181,4 +181,4 @@ std::vector<WorkClass> all_work_classes() {
   return classes;
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

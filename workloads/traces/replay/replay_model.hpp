@@ -10,7 +10,7 @@
 #include "gpu/spec.hpp"
 #include "workloads/traces/replay/recorded_run.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 /// What a replay is to model.
 struct ReplayModel {
@@ -89,4 +89,4 @@ std::vector<NotModelled> not_modelled(const RecordedRun& run, const ReplayModel&
 /// Every class: ReplayModel::classes of a replay that models all it can.
 std::vector<WorkClass> all_work_classes();
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -8,7 +8,7 @@
 
 #include "workloads/program/program_builder.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 Seconds seconds(Picoseconds time) { return Seconds{static_cast<double>(time.count) * 1e-12}; }
@@ -256,4 +256,4 @@ Program replay_program(const RecordedRun& run, const RankRoles& roles, const Rep
   return program;
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

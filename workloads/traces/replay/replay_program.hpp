@@ -7,7 +7,7 @@
 #include "workloads/traces/replay/recorded_run.hpp"
 #include "workloads/traces/replay/replay_model.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 /// The program of a cluster of \p ranks: one stream for each stream of the trace, in every rank; hosts with the
 /// threads of the recording. Work is timed in situ, and a collective of several ranks lasts as recorded from
@@ -24,4 +24,4 @@ Program replay_program(const RecordedRun& run, int ranks, const ReplayModel& mod
 /// the same at the same dates share a script.
 Program replay_program(const RecordedRun& run, const RankRoles& roles, const ReplayModel& model = {});
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -16,7 +16,7 @@
 #include "gpu/kernels/vector/vector_shape.hpp"
 #include "workloads/traces/replay/operator_words.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 using Dims = std::vector<std::int64_t>;
@@ -186,4 +186,4 @@ TorchOperator torch_operator(const Operator& op) {
   return in_words(op);
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

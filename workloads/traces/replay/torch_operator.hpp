@@ -5,7 +5,7 @@
 
 #include "gpu/kernels/operator.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 /// A `cpu_op` of a trace.
 struct TorchOperator {
@@ -20,4 +20,4 @@ struct TorchOperator {
 /// streamed from HBM.
 TorchOperator torch_operator(const Operator& op);
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

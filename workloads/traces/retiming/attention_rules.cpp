@@ -3,7 +3,7 @@
 #include "gpu/kernels/attention/attention_shape.hpp"
 #include "workloads/traces/retiming/derivation.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 enum class Layout : std::uint8_t {
@@ -86,4 +86,4 @@ KernelOperator derive_attention(const LaunchedKernel& kernel) {
   return found(shape, rule.pass == Pass::forward ? "attention" : "attention, backward");
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -5,7 +5,7 @@
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "workloads/traces/retiming/derivation.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 /// Where an operator has what a convolution is made of.
@@ -123,4 +123,4 @@ KernelOperator derive_convolution(const LaunchedKernel& kernel) {
   return not_found("a convolution's backward kernel whose name does not say which gradient it makes");
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -4,7 +4,7 @@
 
 #include "gpu/kernels/operator_table.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 struct TypeBytes {
@@ -186,4 +186,4 @@ KernelOperator derive(const LaunchedKernel& kernel) {
   return found;
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

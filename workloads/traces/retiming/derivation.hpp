@@ -15,7 +15,7 @@
 #include "workloads/traces/retiming/kernel_operator.hpp"
 #include "workloads/traces/retiming/op_arguments.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 /// A kernel, and the innermost operator around its launch whose arguments are recorded.
 struct LaunchedKernel {
@@ -99,4 +99,4 @@ const Rule* rule_named(std::span<const Rule> rules, std::string_view op) {
   return nullptr;
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

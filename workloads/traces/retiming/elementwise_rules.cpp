@@ -7,7 +7,7 @@
 
 #include "workloads/traces/retiming/moved_bytes.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 /// Elementwise operators that do not read all their tensors: which of the arguments they read, and as what they
@@ -142,4 +142,4 @@ KernelOperator derive_elementwise(const LaunchedKernel& kernel) {
       is_binary ? rule.like : VectorOp::add, "elementwise: reads its tensors, writes the broadcast one");
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -7,7 +7,7 @@
 #include "gpu/kernels/operator.hpp"
 #include "workloads/traces/kernel_class.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 /// What one kernel computes, or why that is not known.
 struct KernelOperator {
@@ -21,4 +21,4 @@ struct KernelOperator {
   std::string note;                   ///< the rule that found it, or why nothing was found
 };
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -6,7 +6,7 @@
 #include "base/small_letters.hpp"
 #include "workloads/traces/retiming/derivation.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 /// What is known of a name of a kernel.
@@ -137,4 +137,4 @@ KernelOperators::KernelOperators(const Rank& rank) {
   }
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -8,7 +8,7 @@
 #include "workloads/traces/rank_record.hpp"
 #include "workloads/traces/retiming/kernel_operator.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 /// The operators of all GPU work of a rank. Kernels that are alike share one.
 class KernelOperators {
@@ -28,4 +28,4 @@ class KernelOperators {
   std::vector<std::uint32_t> index_;  ///< [activities]
 };
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 std::optional<VectorShape> shape_that_moves(const Moved& moved, DType dtype, VectorOp unary, VectorOp binary) {
   constexpr double kLargest = 1e15;  // bytes
@@ -49,4 +49,4 @@ KernelOperator operator_that_moves(const Moved& moved, DType dtype, VectorOp una
   return shape ? found(*shape, rule) : not_found("moves no bytes that its shapes show");
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -7,7 +7,7 @@
 #include "gpu/kernels/vector/vector_shape.hpp"
 #include "workloads/traces/retiming/derivation.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 struct Moved {
   double read = 0;  ///< bytes
@@ -32,4 +32,4 @@ DType counted_as(std::string_view type);
 /// Nullptr without one.
 const OpArgument* first_tensor(const LaunchedKernel& kernel);
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 /// Reads the few forms of JSON that the arrays of arguments have. Anything else ends the reading.
@@ -172,4 +172,4 @@ OpArguments arguments_of(const Trace& trace, const TraceEvent& op) {
   return {trace.texts.text(details.dims), trace.texts.text(details.types), trace.texts.text(details.concrete)};
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -10,7 +10,7 @@
 
 #include "workloads/traces/trace_event.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 using Dims = std::vector<std::int64_t>;
 
@@ -55,4 +55,4 @@ std::vector<std::int64_t> whole_numbers(std::string_view value);
 /// The arguments of operator \p op of \p trace.
 OpArguments arguments_of(const Trace& trace, const TraceEvent& op);
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

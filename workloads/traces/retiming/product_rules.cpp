@@ -5,7 +5,7 @@
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "workloads/traces/retiming/derivation.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 /// Which arguments of an operator are its factors.
@@ -68,4 +68,4 @@ KernelOperator derive_product(const LaunchedKernel& kernel) {
   return found_product(kernel, *shape, "product");
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

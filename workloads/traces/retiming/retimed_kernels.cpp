@@ -13,7 +13,7 @@
 #include "gpu/kernels/operator_table.hpp"
 #include "workloads/traces/retiming/kernel_operators.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 /// What a GPU makes of an operator.
@@ -165,4 +165,4 @@ Retiming retime(const std::vector<Rank>& ranks, const GpuSpec& gpu, const GpuSpe
   return retiming;
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

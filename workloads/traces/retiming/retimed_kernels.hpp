@@ -12,7 +12,7 @@
 #include "workloads/traces/kernel_class.hpp"
 #include "workloads/traces/rank_record.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 
 /// One piece of GPU work.
 struct RetimedKernel {
@@ -81,4 +81,4 @@ enum class FoundInCaches : std::uint8_t {
 Retiming retime(const std::vector<Rank>& ranks, const GpuSpec& gpu, const GpuSpec* recorded_on,
                 FoundInCaches found = FoundInCaches::operands);
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -8,7 +8,7 @@
 #include "base/small_letters.hpp"
 #include "workloads/traces/retiming/moved_bytes.hpp"
 
-namespace c3::inline traces {
+namespace c3 { inline namespace traces {
 namespace {
 
 /// Names of row-wise operators, whatever library their kernel is from.
@@ -179,4 +179,4 @@ KernelOperator derive_vector(const LaunchedKernel& kernel) {
   return not_found("no rule for this kernel");
 }
 
-}  // namespace c3::traces
+}}  // namespace c3::traces

@@ -5,7 +5,7 @@
 
 #include "workloads/training/optimizers/optimizer.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 constexpr std::array kFused = {OptimizerPass{"adam", VectorOp::adam}};
@@ -22,4 +22,4 @@ constexpr std::array kLoops = {
 extern constexpr OptimizerEntry kAdam = {
     .name = "adam", .states = 2, .fused = {.first = kFused}, .loops = {.first = kLoops}};
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

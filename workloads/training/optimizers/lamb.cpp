@@ -8,7 +8,7 @@
 
 #include "workloads/training/optimizers/optimizer.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 // Adam's kernel reads and writes as many tensors as the first stage, an addition as many as the second.
@@ -38,4 +38,4 @@ extern constexpr OptimizerEntry kLamb = {.name = "lamb",
                                          .loops = {.first = kLoops, .then = kThen},
                                          .clips = true};
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

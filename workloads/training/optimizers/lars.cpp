@@ -6,7 +6,7 @@
 
 #include "workloads/training/optimizers/optimizer.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 constexpr std::array kNorms = {OptimizerPass{"lars norm of parameters", VectorOp::reduce},
@@ -25,4 +25,4 @@ extern constexpr OptimizerEntry kLars = {.name = "lars",
                                          .fused = {.first = kNorms, .then = kFused},
                                          .loops = {.first = kNorms, .then = kLoops}};
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

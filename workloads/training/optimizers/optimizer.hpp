@@ -9,7 +9,7 @@
 #include "gpu/kernels/vector/vector_shape.hpp"
 #include "gpu/timed_kernel.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 /// One kernel over all numbers that a rank updates of a unit.
 struct OptimizerPass {
@@ -57,4 +57,4 @@ struct OptimizerSetup {
   bool operator==(const OptimizerSetup&) const = default;
 };
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

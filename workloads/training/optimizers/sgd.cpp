@@ -5,7 +5,7 @@
 
 #include "workloads/training/optimizers/optimizer.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 namespace {
 
 constexpr std::array kFused = {OptimizerPass{"sgd", VectorOp::sgd}};
@@ -19,4 +19,4 @@ constexpr std::array kLoops = {OptimizerPass{"sgd", VectorOp::add}, OptimizerPas
 extern constexpr OptimizerEntry kSgd = {
     .name = "sgd", .states = 1, .fused = {.first = kFused}, .loops = {.first = kLoops}};
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads

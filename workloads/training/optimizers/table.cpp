@@ -4,7 +4,7 @@
 
 #include "workloads/training/optimizers/optimizer.hpp"
 
-namespace c3::inline workloads {
+namespace c3 { inline namespace workloads {
 
 extern const OptimizerEntry kLamb, kLars, kSgd;
 
@@ -18,4 +18,4 @@ constinit const std::span<const Optimizer> kOptimizers = kTable;
 
 std::string_view name_of(Optimizer optimizer) { return optimizer->name; }
 
-}  // namespace c3::workloads
+}}  // namespace c3::workloads
