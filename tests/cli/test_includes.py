@@ -2,9 +2,13 @@
 
 import collections
 import re
+import sys
 import unittest
 
 from command import SOURCE
+
+sys.path.insert(0, str(SOURCE / "scripts"))
+from library_graph import libraries, reached  # noqa: E402
 
 # What each layer may include, itself aside. A file and its header are one.
 MAY_INCLUDE = {
@@ -20,24 +24,28 @@ MAY_INCLUDE = {
     "studies": ["base", "files", "engine", "gpu", "interconnect", "collectives", "workloads", "configs", "results"],
     "app": ["base", "files", "engine", "gpu", "interconnect", "collectives", "workloads", "configs", "results", "studies"],
 }
-# Within workloads/: who runs a program does not know who wrote it, nor what is made of its runs.
-MUST_NOT_INCLUDE = {"workloads/experiment": ["workloads/training", "workloads/models", "workloads/execute", "workloads/analysis",
-                                             "workloads/traces"],
-                    "workloads/analysis": ["workloads/training", "workloads/models", "workloads/traces"],
-                    "workloads/program": ["workloads/execute", "workloads/training", "workloads/models", "workloads/analysis",
-                                          "workloads/experiment", "workloads/traces"],
-                    "workloads/execute": ["workloads/training", "workloads/models", "workloads/analysis", "workloads/traces",
-                                          "workloads/comparison"],
-                    "workloads/pipeline": ["workloads/program", "workloads/execute", "workloads/training", "workloads/models",
-                                           "workloads/analysis", "workloads/experiment", "workloads/traces"],
-                    "workloads/training": ["workloads/execute", "workloads/analysis", "workloads/traces"],
-                    "workloads/recommendation": ["workloads/training", "workloads/execute", "workloads/analysis", "workloads/experiment",
-                                                 "workloads/traces", "workloads/comparison"],
-                    "workloads/models": ["workloads/training", "workloads/execute", "workloads/analysis"],
-                    "workloads/sampling": ["workloads/training", "workloads/execute", "workloads/models", "workloads/analysis",
-                                           "workloads/experiment", "workloads/comparison"],
-                    "workloads/traces": ["workloads/training", "workloads/execute", "workloads/models", "workloads/analysis",
-                                         "workloads/experiment", "workloads/comparison"]}
+# Within workloads/, by library: who runs a program does not know who wrote it, nor what is made of its runs. Runs ask sampling which
+# kernels they need not simulate again; explaining and tuning do not know each other.
+MAY_USE = {
+    "program": ["collectives"],
+    "experiment": ["program"],
+    "models": ["base", "gpu"],
+    "pipeline": ["base", "engine"],
+    "training": ["experiment", "models", "pipeline"],
+    "recommendation": ["program"],
+    "sampling": ["base", "engine"],
+    "recorded_kernels": ["sampling", "traces", "replay"],
+    "execute": ["experiment", "sampling"],
+    "analysis": ["execute"],
+    "explain": ["analysis"],
+    "tune": ["analysis", "sampling"],
+    "traces": ["base", "gpu"],
+    "execution_traces": ["traces"],
+    "chakra": ["traces"],
+    "replay": ["traces", "program"],
+    "benchmark": ["execution_traces", "replay"],
+    "comparison": ["benchmark", "analysis"],
+}
 # A configuration names files that c3sim wrote, and nothing else of results/.
 ONLY_INCLUDES = {("configs", "results"): ["results/program_file"]}
 # Libraries whose headers take seconds to parse, and the one file that includes them.
@@ -93,14 +101,25 @@ class Includes(unittest.TestCase):
                     self.assertIn(other, ONLY_INCLUDES.get((layer_of(file), layer_of(other)), [other]))
                     self.assertIn(layer_of(other), [layer_of(file), *MAY_INCLUDE[layer_of(file)]])
 
-    def test_who_runs_a_program_does_not_know_its_author(self):
-        for folder, forbidden in MUST_NOT_INCLUDE.items():
-            for file, others in self.graph.items():
-                if file != folder and not file.startswith(folder + "/"):
-                    continue
-                for other in others:
+    def test_libraries_of_workloads_are_linked_with_what_is_below(self):
+        made = {name: library for name, library in libraries().items() if any(file.startswith("workloads/") for file in library.files)}
+        self.assertEqual({name: library.uses for name, library in made.items()}, {name: set(uses) for name, uses in MAY_USE.items()})
+
+    def test_a_library_includes_only_those_that_it_is_linked_with(self):
+        made = libraries()
+        library_of = {file: name for name, library in made.items() for file in library.files}
+        uses = {name: library.uses for name, library in made.items()}
+        for name, library in made.items():
+            allowed = reached(name, uses)
+            for file in sorted(file for file in library.files if (SOURCE / file).exists()):  # CMake writes some
+                for other in re.findall(r'^#include "([^"]+)"', (SOURCE / file).read_text(), re.M):
                     with self.subTest(file=file, includes=other):
-                        self.assertFalse(any(other == name or other.startswith(name + "/") for name in forbidden))
+                        self.assertIn(library_of.get(other, name), allowed)
+
+    def test_every_file_of_workloads_is_of_a_library(self):
+        listed = {file for library in libraries().values() for file in library.files}
+        there = {str(path.relative_to(SOURCE)) for path in (SOURCE / "workloads").rglob("*.[ch]pp")}
+        self.assertEqual(there - listed, set())
 
     def test_slow_libraries_are_included_in_one_file(self):
         for library, only in ONE_FILE.items():
