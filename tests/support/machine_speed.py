@@ -44,8 +44,12 @@ def fault_seconds():
         return (time.process_time() - begun) / pages
 
 
-def cpu_budget(seconds, faults=0):
-    """`seconds` of CPU time, or more where this machine is slower at the moment than those of LOOP_S and SCATTERED_S; `faults` of its pages (ru_minflt)
-    may take longer than FAULT_S, too. Ask for it right after what it is for: neighbours come and go."""
-    slower = max(1.0, min(loop_seconds() for _ in range(3)) / LOOP_S, scattered_seconds() / SCATTERED_S)
-    return seconds * slower + faults * max(0.0, min(fault_seconds() for _ in range(3)) - FAULT_S)
+def slowness():
+    """How many times as long as a machine that keeps the budgets this one takes at the moment; at least 1."""
+    return max(1.0, min(loop_seconds() for _ in range(3)) / LOOP_S, scattered_seconds() / SCATTERED_S)
+
+
+def cpu_budget(seconds, faults=0, before=1.0):
+    """`seconds` of CPU time, or more where this machine is slower (slowness()) right after what it is for, or was so `before`:
+    neighbours come and go. `faults` of its pages (ru_minflt) may take longer than FAULT_S, too."""
+    return seconds * max(before, slowness()) + faults * max(0.0, min(fault_seconds() for _ in range(3)) - FAULT_S)
