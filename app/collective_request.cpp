@@ -17,7 +17,7 @@
 #include "configs/experiment_reader.hpp"
 #include "configs/quantity_text.hpp"
 #include "configs/rank_list.hpp"
-#include "studies/collectives/headed_table.hpp"
+#include "importers/collective_times/headed_table.hpp"
 
 namespace c3 { inline namespace app {
 namespace {

@@ -8,9 +8,9 @@
 #include "app/collective_rows.hpp"
 #include "base/json.hpp"
 #include "collectives/algorithms/algorithm.hpp"
+#include "importers/collective_times/error_score.hpp"
 #include "results/schema.hpp"
 #include "results/text_table.hpp"
-#include "studies/collectives/scores.hpp"
 
 namespace c3 { inline namespace app {
 namespace {

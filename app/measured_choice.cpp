@@ -7,8 +7,7 @@
 #include <utility>
 
 #include "base/usage_error.hpp"
-#include "studies/collectives/headed_table.hpp"
-#include "studies/collectives/table_run.hpp"
+#include "importers/collective_times/headed_table.hpp"
 
 namespace c3 { inline namespace app {
 namespace {
@@ -54,7 +53,7 @@ std::vector<int> ranks_of(const CollectiveTable& table, const ClusterSpec& clust
         "--table: it has times of {} GPUs, and there are {}, in {} of {}; say --nodes, --system or --ranks",
         *table.ranks, cluster.ranks(), cluster.nodes == 1 ? "one node" : fmt::format("{} nodes", cluster.nodes),
         cluster.node.gpus));
-  return first_ranks(gpus, cluster.nodes, cluster.node.gpus);
+  return cluster.first_of_each_node(gpus);
 }
 
 }}  // namespace c3::app

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "collectives/spec.hpp"
-#include "studies/collectives/measured_tables.hpp"
+#include "importers/collective_times/measured_tables.hpp"
 
 namespace c3 { inline namespace app {
 

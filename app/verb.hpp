@@ -29,7 +29,8 @@ void add_diff_verb(Command& app, VerbAction& action);
 void add_report_verb(Command& app, VerbAction& action);
 void add_import_verb(Command& app, VerbAction& action);
 void add_project_verb(Command& app, VerbAction& action);
-void add_reproduce_verb(Command& app, VerbAction& action);
+/// \param argv of main, which goes on to another program
+void add_reproduce_verb(Command& app, VerbAction& action, char** argv);
 void add_sample_verb(Command& app, VerbAction& action);
 void add_select_verb(Command& app, VerbAction& action);
 void add_explain_verb(Command& app, VerbAction& action);

@@ -16,7 +16,7 @@
 #include "app/verb.hpp"
 #include "base/options.hpp"
 #include "configs/preset_store.hpp"
-#include "studies/study_table.hpp"
+#include "configs/study_card.hpp"
 
 namespace c3 { inline namespace app {
 namespace {
@@ -40,8 +40,8 @@ Words all_preset_names() {
 
 Words study_names() {
   Words names;
-  for (const Study& study : all_studies())
-    names.emplace_back(study.name);
+  for (const StudyCard& study : study_cards())
+    names.push_back(study.name);
   return names;
 }
 

@@ -37,7 +37,7 @@ struct Row {
   std::int64_t work_groups = 0;
   FlopsPerSecond peak;  ///< 0: the operator has no arithmetic to speak of
   Seconds roofline;
-  gpu::StreamTimes stream;
+  GovernedTimes stream;
 
   FlopsPerSecond rate() const { return time.flops / time.time; }
 };

@@ -24,8 +24,8 @@
 #include "configs/experiment_reader.hpp"
 #include "configs/library_environment.hpp"
 #include "configs/preset_store.hpp"
+#include "configs/study_card.hpp"
 #include "interconnect/spec.hpp"
-#include "studies/study_table.hpp"
 
 namespace c3 { inline namespace app {
 namespace {
@@ -168,9 +168,9 @@ Row collective_row(CollectiveKind kind) {
 }
 
 /// What `c3sim reproduce` takes beside the study's name.
-std::string options_of(const Study& study) {
+std::string options_of(const StudyCard& study) {
   std::vector<std::string_view> options;
-  if (!study.files.empty() || study.takes_systems) options.emplace_back("--data");
+  if (!study.measured.empty() || study.takes_systems) options.emplace_back("--data");
   if (study.takes_systems) options.emplace_back("--systems");
   if (study.has_rows) options.emplace_back("--rows");
   if (study.has_page) options.emplace_back("--page");
@@ -180,18 +180,20 @@ std::string options_of(const Study& study) {
 }
 
 /// "kernels (8 files)": folders below that of the measured tables.
-std::string tables_of(const Study& study) {
+std::string tables_of(const StudyCard& study) {
   if (study.takes_systems) return "those that its map names";
   std::map<std::string, int> files;
-  for (const StudyFile& file : study.files)
-    ++files[std::filesystem::path(file.path).parent_path().string()];
+  for (const auto& [path, what] : study.measured) {
+    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+    ++files[folder.empty() ? path : folder.string()];
+  }
   std::vector<std::string> texts;
   for (const auto& [folder, count] : files)
     texts.push_back(fmt::format("{} ({} file{})", folder, count, count == 1 ? "" : "s"));
   return texts.empty() ? "none" : fmt::format("{}", fmt::join(texts, ", "));
 }
 
-Row study_row(const Study& study) {
+Row study_row(const StudyCard& study) {
   return {{"name", study.name},
           {"options", options_of(study)},
           {"measured_tables", tables_of(study)},
@@ -237,7 +239,7 @@ const std::map<std::string, WholeList>& whole_lists() {
        {[] { return rows_of(experiment_files(), experiment_row); },
         "experiments are listed whole; 'c3sim config show FILE --resolved' shows one with its sources"}},
       {"studies",
-       {[] { return rows_of(all_studies(), study_row); },
+       {[] { return rows_of(study_cards(), study_row); },
         "studies are listed whole; 'c3sim reproduce NAME' runs one and cites its sources"}},
       {"variables",
        {[] { return rows_of(library_variables(), variable_row); },

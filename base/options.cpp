@@ -139,6 +139,7 @@ Option& Command::add_flag(const std::string& names, const std::string& descripti
 }
 
 void Command::set_footer(const std::string& text) { app_->footer(text); }
+void Command::set_footer(std::function<std::string()> text) { app_->footer(std::move(text)); }
 
 void Command::when_parsed(std::function<void()> act) { app_->callback(std::move(act)); }
 

@@ -111,6 +111,8 @@ class Command {
 
   /// What --help prints at its end.
   void set_footer(const std::string& text);
+  /// The same, made when it is asked for: where making it takes time or may fail.
+  void set_footer(std::function<std::string()> text);
   /// Called while the command line is parsed, if it has this command, after all options are read.
   void when_parsed(std::function<void()> act);
 

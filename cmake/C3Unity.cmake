@@ -2,7 +2,7 @@
 # nothing takes half as long, a build after a small change some seconds longer.
 
 option(C3_UNITY "Compile source files in groups: faster from nothing, slower after a change" OFF)
-set(C3_UNITY_SIZE 8 CACHE STRING "Files of a group: more compile faster from nothing, and slower after a change")
+set(C3_UNITY_SIZE 20 CACHE STRING "Files of a group: more compile faster from nothing, and slower after a change")
 
 # c3_group_sources(TARGET SOURCE..): see unity_groups.py for which files may be together.
 function(c3_group_sources target)

@@ -2,7 +2,7 @@
 
 unity_groups.py ROOT SIZE FILE..
 
-Files of a group are in one folder, at most SIZE of them. None has a name that another one keeps to itself in an anonymous
+A group has at most SIZE files. None has a name that another one keeps to itself in an anonymous
 namespace: neither in its own text and that of the headers that it includes from ROOT, nor among what the headers define that
 those include. Such names may be the same in many files, as in the members of a table (collectives/algorithms).
 Coroutines have no group: g++ 12 takes two coroutines of one name for the same one."""
@@ -18,6 +18,8 @@ ANONYMOUS = re.compile(r"^(?:namespace \w+(?:::\w+)* \{ )?namespace \{$(.*?)^\}{
 # What begins at the left margin, as clang-format leaves it, up to where a definition's name has ended.
 DEFINITION = re.compile(r"^(?:template <.*>\n)?\w[^\n;(){}=\[\]]*", re.MULTILINE)
 LAST_WORD = re.compile(r"(\w+)\s*$")
+CONSTANTS = re.compile(r"^constexpr [^;]*;", re.MULTILINE)
+FURTHER_CONSTANT = re.compile(r",\s*(k[A-Z]\w*) = ")
 # Members are looked up in their classes.
 MENTION = re.compile(r"(?<![\w.>:])[A-Za-z_]\w*|(?<=[^-]>)[A-Za-z_]\w*|(?<=[^:]:)[A-Za-z_]\w*")
 INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
@@ -30,7 +32,8 @@ def code_of(text):
 
 def defined_in(code):
     """Names of functions, constants and types that are defined at the left margin."""
-    return {name.group(1) for definition in DEFINITION.findall(code) if (name := LAST_WORD.search(definition))}
+    found = {name.group(1) for definition in DEFINITION.findall(code) if (name := LAST_WORD.search(definition))}
+    return found.union(*(FURTHER_CONSTANT.findall(line) for line in CONSTANTS.findall(code)))
 
 
 @functools.cache
@@ -55,7 +58,6 @@ class Source:
         whole = pathlib.Path(path).read_text()
         text = code_of(whole)
         self.path = path
-        self.folder = pathlib.Path(path).parent
         self.is_coroutine = COROUTINE.search(text) is not None
         self.mentions = set(MENTION.findall(text)).union(*(mentions_of_header(root, h) for h in INCLUDE.findall(whole)))
         self.own = set(re.findall(r"^#define (\w+)", text, re.MULTILINE))
@@ -63,7 +65,7 @@ class Source:
             self.own |= defined_in(code_of(block))
 
     def can_join(self, other):
-        return self.folder == other.folder and not self.own & other.mentions and not other.own & self.mentions
+        return not self.own & other.mentions and not other.own & self.mentions
 
 
 def main():

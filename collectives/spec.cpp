@@ -16,6 +16,15 @@ const ProtocolSpec& protocol_of(const CollectiveLibrarySpec& library, Protocol p
   return protocol == Protocol::ll ? *library.ll : *library.ll128;
 }
 
+std::vector<int> ClusterSpec::first_of_each_node(int gpus) const {
+  std::vector<int> ranks;
+  for (int of_node = 0; of_node < nodes; ++of_node) {
+    for (int member = 0; member < gpus; ++member)
+      ranks.push_back(of_node * node.gpus + member);
+  }
+  return ranks;
+}
+
 std::string title_of(const ClusterSpec& cluster) {
   if (cluster.nodes == 1) return cluster.name;
   return fmt::format("{} x {} nodes, {}", cluster.name, cluster.nodes, cluster.fabric->name);

@@ -188,6 +188,8 @@ struct ClusterSpec {
 
   /// Rank r is GPU r % node.gpus of node r / node.gpus.
   int ranks() const { return node.gpus * nodes; }
+  /// The ranks of the first \p gpus of each node.
+  std::vector<int> first_of_each_node(int gpus) const;
   /// It must outlive what is made from it.
   NetworkSpec network() const { return {node, nodes, fabric ? &*fabric : nullptr, library.qps, library.pxn}; }
 

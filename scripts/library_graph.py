@@ -5,7 +5,7 @@ import pathlib
 import re
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
-FOLDERS = ["base", "files", "engine", "gpu", "interconnect", "collectives", "workloads", "results", "configs", "studies", "app"]
+FOLDERS = ["base", "files", "engine", "gpu", "interconnect", "collectives", "workloads", "results", "configs", "importers", "app", "studies"]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "studies/collectives/headed_table.hpp"
+#include "importers/collective_times/headed_table.hpp"
 
 namespace c3 { inline namespace studies {
 

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "configs/study_card.hpp"
 #include "studies/figure.hpp"
 #include "studies/published_figures.hpp"
 
@@ -32,7 +33,7 @@ struct StudySection {
   std::string heading;
   std::vector<StudyLine> lines;
   std::vector<std::string> notes;
-  std::string_view value = "here";  ///< heads the column of the lines' figures
+  std::string value = "here";  ///< heads the column of the lines' figures
   int decimals = 1;                 ///< of the table's numbers
 };
 
@@ -40,12 +41,6 @@ using StudyReport = std::vector<StudySection>;
 
 /// Called after each part of the work, from one thread at a time.
 using StudyProgress = std::function<void(std::size_t done, std::size_t total)>;
-
-/// A file of measurements below the data folder.
-struct StudyFile {
-  std::string_view path;
-  std::string_view what;
-};
 
 /// What the command line says to a study.
 struct StudyInput {
@@ -69,34 +64,9 @@ struct StudyOutcome {
   std::vector<std::string> notices = {};            ///< what the user may want to know of the input
 };
 
-struct Study {
-  std::string_view name;
-  std::string_view about;
-  std::vector<StudyFile> files;
-  std::function<StudyOutcome(const StudyInput& input, const PublishedFigures& published,
-                             const StudyProgress& progress)>
-      run;
-  bool takes_systems = false;  ///< whether the user may bring a map of tables to systems
-  bool has_rows = false;       ///< whether it can list every measurement
-  bool has_page = false;       ///< whether it draws itself as a page
-  bool has_weights = false;    ///< whether it trains what presets have
-  bool has_draws = false;      ///< whether it is over draws of priors, and can be had calibrated
-};
-
-/// A file of scenarios, priors or published figures: STUDY/NAME in the first folder that has it, of studies/ in
-/// the folders of C3SIM_CONFIGS and the shipped studies/. \throws IoError
-std::filesystem::path study_file(std::string_view study, std::string_view name);
-
 /// An experiment for everyone that \p study uses, too: experiments/STUDY/NAME in the first folder of
 /// configurations that has it. \throws IoError
 std::filesystem::path experiment_of_study(std::string_view study, std::string_view name);
-
-/// Folder of the measured tables: \p asked (--data), else the environment's C3SIM_DATA, else `data` in the
-/// working folder.
-std::filesystem::path data_folder(const std::string& asked);
-
-/// \throws IoError that says which files are not there and what they are.
-void check_files(const Study& study, const std::filesystem::path& data);
 
 /// Whether no gated figure fails.
 bool passes(const StudyReport& report);

@@ -8,6 +8,7 @@
 #include "app/bench/fluid_run.hpp"
 #include "app/bench/in_child.hpp"
 #include "app/bench/native_run.hpp"
+#include "base/statistics.hpp"
 #include "files/sha256.hpp"
 
 namespace c3::bench {
@@ -21,12 +22,6 @@ struct FluidReport {
   std::array<char, 64> sha256{};
 };
 
-double median(std::vector<double>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
-
 /// Rates of repeated runs, and proof that they are the same run.
 class Repeats {
  public:
@@ -38,7 +33,7 @@ class Repeats {
       throw std::logic_error("two runs of one benchmark differ in their dates");
     sha256_ = sha256;
   }
-  double rate() { return median(rates_); }
+  double rate() { return upper_median(rates_); }
   const std::string& sha256() const { return sha256_; }
 
  private:
@@ -66,7 +61,7 @@ double repeat_native(const Load& load, int repeats) {
     const Run run = runner.run();
     rates.push_back(static_cast<double>(run.dates.size()) / run.cpu_seconds);
   }
-  return median(rates);
+  return upper_median(rates);
 }
 
 }  // namespace

@@ -7,22 +7,12 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "base/statistics.hpp"
+
 namespace c3 { inline namespace gpu {
 namespace {
 
 bool is_time(Seconds time) { return time.value > 0.0 && std::isfinite(time.value); }
-
-double mean(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-
-/// Linear between order statistics; \p sorted is not empty.
-double quantile_of_sorted(const std::vector<double>& sorted, double share) {
-  const double place = share * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
-  const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  return std::lerp(sorted[below], sorted[above], place - static_cast<double>(below));
-}
 
 /// How many of the lowest of \p count order statistics lie outside the median's interval, as many again above:
 /// the largest n with P(at most n - 1 heads in `count` tosses) <= outside / 2.
@@ -54,11 +44,6 @@ std::vector<double> relative_errors(std::span<const Seconds> measured, std::span
     errors[row] = predicted[row] / measured[row] - 1.0;
   }
   return errors;
-}
-
-double quantile(std::vector<double> values, double share) {
-  std::ranges::sort(values);
-  return quantile_of_sorted(values, share);
 }
 
 ErrorStatistics error_statistics(std::span<const Seconds> measured, std::span<const Seconds> predicted) {

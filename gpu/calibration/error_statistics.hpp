@@ -36,10 +36,6 @@ std::vector<double> relative_errors(std::span<const Seconds> measured, std::span
 /// and for no rows.
 ErrorStatistics error_statistics(std::span<const Seconds> measured, std::span<const Seconds> predicted);
 
-/// Quantile \p share (0 .. 1) of \p values (at least one, any order), linear between the two nearest (Hyndman
-/// and Fan's type 7, the default of NumPy and pandas).
-double quantile(std::vector<double> values, double share);
-
 /// A confidence interval.
 struct Interval {
   double low = 0.0;

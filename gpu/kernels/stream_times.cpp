@@ -36,7 +36,7 @@ Seconds time_of_all(std::vector<KernelDescription> kernels, double slower, const
 
 }  // namespace
 
-StreamTimes stream_times(std::span<const Operator> operators, const GpuSpec& gpu, const KernelSlice& slice) {
+GovernedTimes stream_times(std::span<const Operator> operators, const GpuSpec& gpu, const KernelSlice& slice) {
   const bool governed = is_governed(gpu);
   const GpuSpec copy = governed ? unlimited(gpu) : GpuSpec{};
   const GpuSpec& at_boost = governed ? copy : gpu;
@@ -49,7 +49,7 @@ StreamTimes stream_times(std::span<const Operator> operators, const GpuSpec& gpu
     seconds += time;
     if (governed) joules += energy_of(kernels.back(), at_boost, slice).value;
   }
-  StreamTimes times{.burst = Seconds{seconds},
+  GovernedTimes times{.burst = Seconds{seconds},
                     .sustained = Seconds{seconds},
                     .power = {},
                     .to_limit = Seconds{std::numeric_limits<double>::infinity()}};

@@ -10,7 +10,7 @@
 
 namespace c3 { inline namespace gpu {
 
-struct StreamTimes {
+struct GovernedTimes {
   Seconds burst;      ///< of all kernels once, at the boost clock
   Seconds sustained;  ///< the same once power has been averaged for long; `burst` where nothing slows
   Watts power;        ///< mean at the boost clock; 0: not known of this GPU
@@ -20,7 +20,7 @@ struct StreamTimes {
 /// Of \p operators one after another, again and again, on \p slice of \p gpu, whichever state \p gpu is in. All
 /// of them slow down by the mean power of the stream, and only in their arithmetic. \throws InfeasibleError as
 /// describe
-StreamTimes stream_times(std::span<const Operator> operators, const GpuSpec& gpu,
+GovernedTimes stream_times(std::span<const Operator> operators, const GpuSpec& gpu,
                          const KernelSlice& slice = {});
 
 }}  // namespace c3::gpu

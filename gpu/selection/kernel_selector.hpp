@@ -9,7 +9,6 @@
 
 #include "gpu/selection/beam_search.hpp"
 #include "gpu/selection/boosted_trees.hpp"
-#include "gpu/selection/listwise_training.hpp"
 
 namespace c3 { inline namespace gpu {
 
@@ -29,16 +28,5 @@ struct KernelSelector {
   /// The best for a problem, best first, at most \p width. \p kind: one of `valid`
   std::vector<RankedSequence> rank(std::span<const float> of, const std::string& kind, std::size_t width) const;
 };
-
-/// A problem with the sequence that the library took; a kernel without a known time.
-struct TakenSequence {
-  std::vector<float> features;
-  std::string kind;
-  TokenSequence tokens;
-};
-
-/// The trees of each step of \p selector, whose steps have tokens and which has valid sequences of all kinds.
-void train_steps(KernelSelector& selector, std::span<const TakenSequence> taken,
-                 const TrainingOptions& options);
 
 }}  // namespace c3::gpu

@@ -3,14 +3,12 @@
 
 #include <array>
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "configs/experiment_reader.hpp"
 #include "studies/bert/step_profile.hpp"
-#include "studies/bert/whole_step.hpp"
 #include "studies/simulations.hpp"
 #include "studies/study.hpp"
 
@@ -49,47 +47,6 @@ class BreakdownPart {
   StudySection figures(const PublishedFigures& published) const;
   StudySection cells(const PublishedFigures& published) const;
 
-  std::vector<Row> rows_;
-};
-
-/// Data and tensor parallel steps, recomputed ones, and those whose optimizer runs near memory.
-class ScalePart {
- public:
-  ScalePart();
-
-  void plan(SimulationJobs& jobs);
-  StudyReport sections(const PublishedFigures& published) const;
-
- private:
-  struct Run {
-    std::string id, label;
-    Experiment step;
-    std::size_t base;  ///< run that it is compared with: itself where there is none
-    WholeStepTimes times;
-  };
-  std::size_t add(std::string id, std::string label, Experiment step, std::size_t base);
-  void add_gpu(const BertCell& cell);
-
-  std::vector<Run> runs_;
-};
-
-/// NVIDIA's results of MLPerf training 0.7.
-class ThroughputPart {
- public:
-  /// \param file of columns id, label, system, nodes, micro_batch, micro_batches, sequence, predictions.
-  /// \throws ConfigError, IoError
-  explicit ThroughputPart(const std::filesystem::path& file);
-
-  void plan(SimulationJobs& jobs);
-  StudySection section(const PublishedFigures& published) const;
-
- private:
-  struct Row {
-    std::string id, label;
-    Experiment step;
-    double sequences = 0.0;
-    WholeStepTimes times;
-  };
   std::vector<Row> rows_;
 };
 

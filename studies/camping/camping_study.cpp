@@ -1,4 +1,4 @@
-#include "studies/camping/camping_study.hpp"
+#include "studies/study_table.hpp"
 
 #include <string_view>
 #include <utility>
@@ -9,6 +9,8 @@ namespace c3 { inline namespace studies {
 namespace {
 
 constexpr std::string_view kName = "camping";
+
+}  // namespace
 
 StudyOutcome reproduce_camping(const StudyInput& input, const PublishedFigures& published,
                                const StudyProgress& progress) {
@@ -28,16 +30,6 @@ StudyOutcome reproduce_camping(const StudyInput& input, const PublishedFigures& 
     outcome.rows_csv = mappings.rows_csv();
   }
   return outcome;
-}
-
-}  // namespace
-
-Study camping_study() {
-  return {.name = kName,
-          .about = "Streams that camp on channels of memory, by address mapping (arXiv 1811.08933)",
-          .files = {},
-          .run = reproduce_camping,
-          .has_rows = true};
 }
 
 }}  // namespace c3::studies

@@ -14,6 +14,8 @@
 namespace c3 { inline namespace studies {
 namespace {
 
+constexpr std::string_view kBridgeTable = "training/nemo_megatron_bridge_llama_qwen30b.csv";
+
 constexpr std::int64_t kLargest = 100'000'000;
 
 struct System {
@@ -161,7 +163,7 @@ class BridgeRow {
 std::vector<MeasuredStep> read_bridge_steps(const std::filesystem::path& data,
                                             std::vector<std::string>& broken) {
   std::vector<MeasuredStep> steps;
-  read_rows(data / kBridgeTable.path, "of every step", broken, [&](const CheckedRow& row) {
+  read_rows(data / kBridgeTable, "of every step", broken, [&](const CheckedRow& row) {
     std::ranges::move(BridgeRow(row).steps(), std::back_inserter(steps));
   });
   return steps;

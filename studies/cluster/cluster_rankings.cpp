@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/statistics.hpp"
 #include "engine/random.hpp"
 #include "studies/cluster/cluster_part.hpp"
 #include "studies/conccl/statistics.hpp"

@@ -159,10 +159,9 @@ std::optional<MeasuredStep> titan_fp8_row(const CheckedRow& row) {
   return step;
 }
 
-constexpr std::array kTables = {
-    StepTable{kStepTables[0].path, titan_fp8_row}, StepTable{kStepTables[3].path, vtrain_row},
-    StepTable{kStepTables[2].path, simumax_row}, StepTable{kClusterTables[0].path, dgxc_row},
-    StepTable{kClusterTables[0].path, dgxc_context_row}};
+constexpr std::array kTables = {StepTable{kStepTables[0], titan_fp8_row}, StepTable{kStepTables[3], vtrain_row},
+                                StepTable{kStepTables[2], simumax_row}, StepTable{kClusterTable, dgxc_row},
+                                StepTable{kClusterTable, dgxc_context_row}};
 
 bool is_of_cluster(const MeasuredStep& step) {
   constexpr std::array<std::string_view, 3> kSets = {"titan128", "titan_tp", "vtrain18b"};

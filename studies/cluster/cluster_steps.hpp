@@ -10,10 +10,8 @@
 
 namespace c3 { inline namespace studies {
 
-/// The tables that read_cluster_steps reads beside kStepTables, below the data folder.
-inline constexpr std::array kClusterTables = {
-    StudyFile{"training/dgxc_h100_8b_cp2_175b_bf16.csv",
-              "GPT-3 175B on 128 to 2,048 H100, LLaMA 3.1 8B on 8 to 128, NeMo and Megatron-Core"}};
+/// The table that read_cluster_steps reads beside kStepTables, below the data folder.
+inline constexpr std::string_view kClusterTable = "training/dgxc_h100_8b_cp2_175b_bf16.csv";
 
 /// All rows over several nodes, with a pipeline or with context parallelism, whose layout is given, and
 /// torchtitan's in fp8. What is wrong with others is added to \p broken.

@@ -1,4 +1,4 @@
-#include "studies/cluster/cluster_study.hpp"
+#include "studies/study_table.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -12,7 +12,6 @@
 #include "studies/cluster/lora_steps.hpp"
 
 namespace c3 { inline namespace studies {
-namespace {
 
 StudyOutcome reproduce_cluster(const StudyInput& input, const PublishedFigures& published,
                                const StudyProgress& progress) {
@@ -30,26 +29,6 @@ StudyOutcome reproduce_cluster(const StudyInput& input, const PublishedFigures& 
                     steps.intervals(published, first), steps.rows(published, first)};
   if (input.wants_rows) outcome.rows_csv = steps.rows_csv();
   return outcome;
-}
-
-std::vector<StudyFile> files_of_study() {
-  std::vector<StudyFile> files(kStepTables.begin(), kStepTables.end());
-  files.insert(files.end(), kClusterTables.begin(), kClusterTables.end());
-  files.push_back(kBridgeTable);
-  files.push_back(kLoraTable);
-  return files;
-}
-
-}  // namespace
-
-Study cluster_study() {
-  return {.name = "cluster",
-          .about =
-              "Training steps on 8 to 2,048 GPUs beside measured ones: pipelines, context parallelism, "
-              "experts, 8 and 4 bits, LoRA",
-          .files = files_of_study(),
-          .run = reproduce_cluster,
-          .has_rows = true};
 }
 
 }}  // namespace c3::studies

@@ -16,6 +16,8 @@
 namespace c3 { inline namespace studies {
 namespace {
 
+constexpr std::string_view kLoraTable = "training/mlperf_lora_8gpu_gpt3_512.csv";
+
 constexpr std::int64_t kLargest = 100'000'000;
 constexpr std::int64_t kGpus = 8;
 
@@ -160,7 +162,7 @@ class LoraRow {
 
 std::vector<MeasuredStep> read_lora_steps(const std::filesystem::path& data, std::vector<std::string>& broken) {
   std::vector<MeasuredStep> steps;
-  read_rows(data / kLoraTable.path, "of every step", broken, [&](const CheckedRow& row) {
+  read_rows(data / kLoraTable, "of every step", broken, [&](const CheckedRow& row) {
     if (row.text("benchmark") != "llama2_70b_lora") return;
     std::ranges::move(LoraRow(row).steps(), std::back_inserter(steps));
   });

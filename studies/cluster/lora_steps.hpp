@@ -9,10 +9,6 @@
 
 namespace c3 { inline namespace studies {
 
-inline constexpr StudyFile kLoraTable = {
-    "training/mlperf_lora_8gpu_gpt3_512.csv",
-    "Llama 2 70B fine-tuned by LoRA on 8 H100 to GB300 and MI300X to MI355X, MLPerf Training"};
-
 /// A row for each layout that a configuration of the submission names. Those of the row's own GPU are of the
 /// set `lora_nvidia` or `lora_amd`; those that are named after another GPU are of `lora_other`. Rows of other
 /// benchmarks are left out; what is wrong with others is added to \p broken.

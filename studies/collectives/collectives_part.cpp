@@ -19,7 +19,7 @@ FigureKind kind_of(const TableRun& table) {
   return table.sets_parameters() ? FigureKind::fitted : FigureKind::predicted;
 }
 
-std::optional<ErrorScore> score_of(const TableRun& table, bool large) {
+std::optional<ErrorScore> score_of_rows(const TableRun& table, bool large) {
   Errors errors;
   errors.add(table, large);
   return errors.score();
@@ -102,8 +102,8 @@ StudySection CollectivesPart::times(const PublishedFigures& published) const {
                        .notes = {},
                        .value = "median"};
   for (const TableRun& table : tables_) {
-    const auto large = score_of(table, true);
-    const auto small = score_of(table, false);
+    const auto large = score_of_rows(table, true);
+    const auto small = score_of_rows(table, false);
     StudyLine line = line_of(published.find("time.table." + table.id()), kind_of(table), table.name(), large,
                              &ErrorScore::median);
     line.rows = (large ? large->rows : 0) + (small ? small->rows : 0);

@@ -1,4 +1,4 @@
-#include "studies/collectives/collectives_study.hpp"
+#include "studies/study_table.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -39,6 +39,8 @@ std::vector<std::string> unmapped(const fs::path& folder, const SystemsMap& map)
   std::ranges::sort(names);
   return names;
 }
+
+}  // namespace
 
 StudyOutcome reproduce_collectives(const StudyInput& input, const PublishedFigures& gated,
                                    const StudyProgress& progress) {
@@ -100,17 +102,6 @@ StudyOutcome reproduce_collectives(const StudyInput& input, const PublishedFigur
     outcome.notices.push_back(fmt::format("{}: files that no row of {} names: {}", folder.string(),
                                           map_file.string(), fmt::join(names, ", ")));
   return outcome;
-}
-
-}  // namespace
-
-Study collectives_study() {
-  return {.name = "collectives",
-          .about = "Times of collectives in tables of nccl-tests and rccl-tests",
-          .files = {},
-          .run = reproduce_collectives,
-          .takes_systems = true,
-          .has_rows = true};
 }
 
 }}  // namespace c3::studies

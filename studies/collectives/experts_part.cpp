@@ -6,8 +6,8 @@
 #include <cmath>
 #include <set>
 
+#include "base/statistics.hpp"
 #include "collectives/measure.hpp"
-#include "gpu/calibration/error_statistics.hpp"
 #include "studies/collectives/scores.hpp"
 #include "studies/collectives/table_run.hpp"
 

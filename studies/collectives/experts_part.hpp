@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "collectives/spec.hpp"
-#include "studies/collectives/headed_table.hpp"
+#include "importers/collective_times/headed_table.hpp"
 #include "studies/collectives/systems_map.hpp"
 #include "studies/simulations.hpp"
 #include "studies/study.hpp"

@@ -8,8 +8,8 @@
 #include <filesystem>
 
 #include "base/nearest_name.hpp"
+#include "base/statistics.hpp"
 #include "collectives/measure.hpp"
-#include "gpu/calibration/error_statistics.hpp"
 #include "studies/collectives/table_run.hpp"
 
 namespace c3 { inline namespace studies {

@@ -3,29 +3,16 @@
 #include <algorithm>
 #include <cmath>
 
-#include "gpu/calibration/error_statistics.hpp"
+#include "base/statistics.hpp"
 
 namespace c3 { inline namespace studies {
 namespace {
 
 constexpr double kPercent = 100.0;
-constexpr double kMedian = 0.5;
-constexpr double kNineInTen = 0.9;
 
 bool is_large(const PredictedCollective& row) { return row.measured.bytes >= kLargeFrom; }
 
 }  // namespace
-
-std::optional<ErrorScore> score_of(const std::vector<double>& errors) {
-  if (errors.empty()) return std::nullopt;
-  std::vector<double> absolute;
-  for (const double error : errors)
-    absolute.push_back(std::abs(error));
-  return ErrorScore{.rows = errors.size(),
-                    .median = quantile(absolute, kMedian),
-                    .p90 = quantile(absolute, kNineInTen),
-                    .bias = quantile(errors, kMedian)};
-}
 
 void Errors::add(const TableRun& table, bool large) {
   std::vector<double> errors;
@@ -54,9 +41,9 @@ std::optional<ErrorScore> Errors::median_table() const {
     p90s.push_back(score->p90);
     biases.push_back(score->bias);
   }
-  middle.median = quantile(medians, kMedian);
-  middle.p90 = quantile(p90s, kMedian);
-  middle.bias = quantile(biases, kMedian);
+  middle.median = median(medians);
+  middle.p90 = median(p90s);
+  middle.bias = median(biases);
   return middle;
 }
 

@@ -5,23 +5,10 @@
 #include <span>
 #include <vector>
 
+#include "importers/collective_times/error_score.hpp"
 #include "studies/collectives/table_run.hpp"
 
 namespace c3 { inline namespace studies {
-
-/// Where latency ends to rule and bandwidth begins to: scored apart.
-inline constexpr Bytes kLargeFrom{1024.0 * 1024.0};
-
-/// Of rows, in percent of the measured time.
-struct ErrorScore {
-  std::size_t rows = 0;
-  double median = 0.0;  ///< of the absolute errors
-  double p90 = 0.0;     ///< of the absolute errors
-  double bias = 0.0;    ///< median of the signed errors: above 0 predictions are too slow
-};
-
-/// \param errors signed, in percent. Absent without any.
-std::optional<ErrorScore> score_of(const std::vector<double>& errors);
 
 /// Of some rows of some tables.
 class Errors {

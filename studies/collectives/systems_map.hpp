@@ -8,7 +8,7 @@
 
 #include "collectives/library/method.hpp"
 #include "collectives/spec.hpp"
-#include "studies/collectives/measured_tables.hpp"
+#include "importers/collective_times/measured_tables.hpp"
 
 namespace c3 { inline namespace studies {
 

@@ -10,7 +10,7 @@
 #include "collectives/measure.hpp"
 #include "configs/experiment_reader.hpp"
 #include "configs/preset_store.hpp"
-#include "studies/collectives/library_release.hpp"
+#include "importers/collective_times/library_release.hpp"
 
 namespace c3 { inline namespace studies {
 namespace {
@@ -41,15 +41,6 @@ SimulatedTime predict(const ClusterSpec& cluster, const CollectiveCall& call, co
 }
 
 }  // namespace
-
-std::vector<int> first_ranks(int gpus, int nodes, int gpus_of_node) {
-  std::vector<int> ranks;
-  for (int node = 0; node < nodes; ++node) {
-    for (int gpu = 0; gpu < gpus; ++gpu)
-      ranks.push_back(node * gpus_of_node + gpu);
-  }
-  return ranks;
-}
 
 std::shared_ptr<const ClusterSpec> load_system(const MapEntry& entry, std::string_view library) {
   std::vector<std::string> sets;
@@ -88,7 +79,7 @@ TableRun::TableRun(std::string file, CollectiveTable table, const MapEntry& entr
     throw ConfigError(
         entry.at, "system",
         fmt::format("{} has {} GPUs a node, {} needs {}", entry.system, gpus_of_node, name_, gpus));
-  if (gpus < gpus_of_node) group_ = first_ranks(gpus, nodes, gpus_of_node);
+  if (gpus < gpus_of_node) group_ = cluster_->first_of_each_node(gpus);
   for (const MeasuredCollective& row : table.rows)
     rows_.push_back({.measured = row});
 }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "collectives/spec.hpp"
-#include "studies/collectives/measured_tables.hpp"
+#include "importers/collective_times/measured_tables.hpp"
 #include "studies/collectives/systems_map.hpp"
 #include "studies/simulations.hpp"
 
@@ -62,9 +62,6 @@ class TableRun {
   std::vector<int> group_;  ///< empty: every rank of the system
   std::vector<PredictedCollective> rows_;
 };
-
-/// The first \p gpus of each of \p nodes, as ranks of the cluster.
-std::vector<int> first_ranks(int gpus, int nodes, int gpus_of_node);
 
 /// The system of \p entry, with the release of NCCL that \p library names. \throws ConfigError
 std::shared_ptr<const ClusterSpec> load_system(const MapEntry& entry, std::string_view library = {});

@@ -1,4 +1,4 @@
-#include "studies/conccl/conccl_study.hpp"
+#include "studies/study_table.hpp"
 
 #include <fmt/format.h>
 
@@ -126,6 +126,8 @@ class ConcclStudy {
   std::optional<SensitivityPart> sensitivity_;
 };
 
+}  // namespace
+
 StudyOutcome reproduce_conccl(const StudyInput& input, const PublishedFigures& published,
                               const StudyProgress& progress) {
   ScenarioList list = read_scenarios(study_file("conccl", "scenarios.csv"));
@@ -140,18 +142,6 @@ StudyOutcome reproduce_conccl(const StudyInput& input, const PublishedFigures& p
   if (input.wants_rows) outcome.rows_csv = study.rows_csv();
   if (input.wants_page) outcome.page = study.page(published);
   return outcome;
-}
-
-}  // namespace
-
-Study conccl_study() {
-  return {.name = "conccl",
-          .about = "Computation beside collectives on eight MI300X: priorities, partitions, copy engines",
-          .files = {},
-          .run = reproduce_conccl,
-          .has_rows = true,
-          .has_page = true,
-          .has_draws = true};
 }
 
 }}  // namespace c3::studies

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "base/statistics.hpp"
 #include "workloads/analysis/study.hpp"
 
 namespace c3 { inline namespace studies {

@@ -5,9 +5,13 @@
 #include "results/report/html.hpp"
 
 namespace c3 { inline namespace studies {
+namespace {
+
+constexpr double kPercent = 100.0;
+
+}  // namespace
 
 std::vector<ScenarioShares> scenario_shares(const LadderCases& cases, std::size_t number) {
-  constexpr double kPercent = 100.0;
   std::vector<ScenarioShares> rows;
   for (std::size_t i = 0; i < cases.scenarios().size(); ++i) {
     const Scenario& scenario = cases.scenarios()[i];

@@ -9,6 +9,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/statistics.hpp"
+
 namespace c3 { inline namespace studies {
 namespace {
 
@@ -150,7 +152,7 @@ StudySection SensitivityPart::ranks(const PublishedFigures& published, const Lad
   StudySection section{.heading = "What the shares follow over the draws: Spearman's rank correlation",
                        .lines = {},
                        .notes = {},
-                       .value = study_strategy(kWatched.front()).label,
+                       .value = std::string(study_strategy(kWatched.front()).label),
                        .decimals = 2};
   const auto draws = static_cast<std::size_t>(ladder.draws());
   const double noise = spearman_noise(draws);
@@ -220,7 +222,7 @@ StudySection SensitivityPart::choices(const PublishedFigures& published) const {
                              scenarios_.size()),
       .lines = {},
       .notes = {},
-      .value = study_strategy(kSwung.front()).label};
+      .value = std::string(study_strategy(kSwung.front()).label)};
   for (const Choice& choice : choices_) {
     std::string id = "choice." + choice.label;
     std::ranges::replace(id, ' ', '.');

@@ -36,14 +36,6 @@ struct DrawnValue {
 /// Absent without draws.
 std::optional<DrawnValue> over_draws(const std::vector<double>& values);
 
-/// Kendall's tau-b of two rankings, -1 .. 1: 1 when all pairs are in the same order, ties alike. Of equal
-/// length. Absent when all of one are tied. Source: Kendall, "The treatment of ties in ranking problems", 1945.
-std::optional<double> kendall_tau(std::span<const double> a, std::span<const double> b);
-
-/// Spearman's rank correlation, -1 .. 1, with mean ranks for ties. Of equal length. Absent when all of one are
-/// tied. Source: Spearman, "The proof and measurement of association between two things", 1904.
-std::optional<double> spearman(std::span<const double> a, std::span<const double> b);
-
 /// What |spearman| of unrelated values stays below in 19 of 20 cases: 1.96 / sqrt(n - 1), for n > 10 or so.
 double spearman_noise(std::size_t values);
 

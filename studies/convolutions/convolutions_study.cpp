@@ -1,4 +1,4 @@
-#include "studies/convolutions/convolutions_study.hpp"
+#include "studies/study_table.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -17,6 +17,8 @@ MeasuredGpu measured(const StudyInput& input, const std::string& name, const std
   const std::filesystem::path file = input.data / "kernels" / ("miopen_convolution_" + preset + ".csv");
   return {.name = name, .words = preset, .gpu = as_in_find_db(load_gpu(preset)), .db = read_find_db(file)};
 }
+
+}  // namespace
 
 StudyOutcome reproduce_convolutions(const StudyInput& input, const PublishedFigures& published,
                                     const StudyProgress& progress) {
@@ -37,16 +39,6 @@ StudyOutcome reproduce_convolutions(const StudyInput& input, const PublishedFigu
     outcome.broken.insert(outcome.broken.end(), gpus[i].db.broken.begin(), gpus[i].db.broken.end());
   }
   return outcome;
-}
-
-}  // namespace
-
-Study convolutions_study() {
-  return {.name = "convolutions",
-          .about = "Convolutions by solver on MI100 and MI210 (find-db of MIOpen)",
-          .files = {{"kernels/miopen_convolution_mi100.csv", "times of MIOpen's solvers on MI100"},
-                    {"kernels/miopen_convolution_mi210.csv", "the same on MI210"}},
-          .run = reproduce_convolutions};
 }
 
 }}  // namespace c3::studies

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "base/statistics.hpp"
 #include "configs/preset_store.hpp"
 #include "gpu/kernel_time.hpp"
 #include "gpu/kernels/embedding/embedding_kernel.hpp"
@@ -79,13 +80,6 @@ double mean_size(const std::vector<double>& of) {
   double sum = 0.0;
   for (const double each : of)
     sum += std::abs(each);
-  return sum / static_cast<double>(of.size());
-}
-
-double mean(const std::vector<double>& of) {
-  double sum = 0.0;
-  for (const double each : of)
-    sum += each;
   return sum / static_cast<double>(of.size());
 }
 

@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "studies/bert/whole_step.hpp"
 #include "studies/simulations.hpp"
 #include "studies/study.hpp"
 #include "workloads/experiment.hpp"
@@ -21,51 +20,6 @@ StudySection curve_section(const PublishedFigures& published);
 StudySection lookup_section(const PublishedFigures& published);
 /// All-to-alls of four V100.
 StudySection exchange_section(const PublishedFigures& published);
-
-/// Steps of one GPU, end to end and the GPU's active part, at four batches.
-class DlrmStepsPart {
- public:
-  DlrmStepsPart();
-  void plan(SimulationJobs& jobs);
-  std::vector<StudySection> sections(const PublishedFigures& published) const;
-
- private:
-  struct Point {
-    std::int64_t batch = 0;
-    double published_ms = 0;      ///< 0: not published
-    double published_active = 0;  ///< share of the time; 0: not published
-    Experiment step;
-    WholeStepTimes times;
-    double milliseconds() const { return times.time.value * 1e3; }
-    double active() const { return 1.0 - times.idle / times.time; }
-  };
-  struct Model {
-    std::string id, label;
-    std::vector<Point> points;
-  };
-  std::vector<Model> models_;
-};
-
-/// Steps of convolutional networks on one GPU, at three batches.
-class NetworksPart {
- public:
-  NetworksPart();
-  void plan(SimulationJobs& jobs);
-  StudySection section(const PublishedFigures& published) const;
-
- private:
-  struct Point {
-    std::int64_t images = 0;
-    double published_ms = 0;
-    Experiment step;
-    WholeStepTimes times;
-  };
-  struct Network {
-    std::string id, label;
-    std::vector<Point> points;
-  };
-  std::vector<Network> networks_;
-};
 
 /// Steps of four ranks with unlike loads, beside what a prediction without waits between ranks has.
 class RanksPart {

@@ -1,4 +1,4 @@
-#include "studies/goldyloc/goldyloc_study.hpp"
+#include "studies/study_table.hpp"
 
 #include <fmt/format.h>
 
@@ -253,6 +253,8 @@ Outcomes outcomes_in(std::string_view table, const GpuSpec& gpu) {
   return outcomes;
 }
 
+}  // namespace
+
 StudyOutcome reproduce_goldyloc(const StudyInput& input, const PublishedFigures& published,
                                 const StudyProgress& progress) {
   const GpuSpec gpu = load_gpu("mi100");
@@ -264,15 +266,6 @@ StudyOutcome reproduce_goldyloc(const StudyInput& input, const PublishedFigures&
   run_simulations(jobs, progress, input.processes);
   pick_degrees(outcomes, grid, gpu);
   return {.report = {speeds(outcomes, published), promises(outcomes, published), degrees(outcomes, published)}};
-}
-
-}  // namespace
-
-Study goldyloc_study() {
-  return {.name = kName,
-          .about = "Products beside products on MI100, tuned for a part of the GPU (arXiv 2409.02227)",
-          .files = {},
-          .run = reproduce_goldyloc};
 }
 
 }}  // namespace c3::studies

@@ -1,4 +1,4 @@
-#include "studies/interference/interference_study.hpp"
+#include "studies/study_table.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -13,6 +13,8 @@ namespace {
 
 constexpr std::string_view kTiles = "interference/hipblaslt_tiles_mi300x.csv";
 constexpr std::string_view kPairs = "interference/tritonblas_rccl_sweep_8192.csv";
+
+}  // namespace
 
 StudyOutcome reproduce_interference(const StudyInput& input, const PublishedFigures& published,
                                     const StudyProgress& progress) {
@@ -30,16 +32,6 @@ StudyOutcome reproduce_interference(const StudyInput& input, const PublishedFigu
   std::ranges::move(on.sections(published), std::back_inserter(outcome.report));
   outcome.report.push_back(held.section(published));
   return outcome;
-}
-
-}  // namespace
-
-Study interference_study() {
-  return {.name = "interference",
-          .about = "A GEMM beside an all-reduce on eight MI300X, by channels; tiles that hipBLASLt takes",
-          .files = {{kTiles, "macro tiles that hipBLASLt takes on MI300X"},
-                    {kPairs, "a GEMM of 8192^3 beside an all-reduce of 512 MiB, by channels"}},
-          .run = reproduce_interference};
 }
 
 }}  // namespace c3::studies

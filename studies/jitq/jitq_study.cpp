@@ -1,4 +1,4 @@
-#include "studies/jitq/jitq_study.hpp"
+#include "studies/study_table.hpp"
 
 #include <string_view>
 #include <utility>
@@ -17,18 +17,6 @@ constexpr double kBits = 8.0, kPercent = 100.0;
 double bits_of(VectorOp op) {
   const VectorShape shape{.chain = op, .rows = 1024, .cols = 1024, .dtype = DType::fp32};
   return kBits * element_size(DType::fp32).value * tensors_of(shape).writes;
-}
-
-StudyOutcome reproduce_jitq(const StudyInput& input, const PublishedFigures& published,
-                            const StudyProgress& progress) {
-  LossPart losses(study_file(kName, "models.csv"));
-  SimulationJobs jobs;
-  losses.plan(jobs);
-  run_simulations(jobs, progress, input.processes);
-  StudyOutcome outcome{.report = losses.sections(published)};
-  outcome.report.insert(outcome.report.begin(), capacity(published));
-  if (input.wants_rows) outcome.rows_csv = losses.rows_csv();
-  return outcome;
 }
 
 }  // namespace
@@ -57,13 +45,16 @@ StudySection capacity(const PublishedFigures& published) {
   return section;
 }
 
-Study jitq_study() {
-  return {
-      .name = kName,
-      .about = "Copies of weights in few bits, made just in time by units in memory (JIT-Q, arXiv 2311.05034)",
-      .files = {},
-      .run = reproduce_jitq,
-      .has_rows = true};
+StudyOutcome reproduce_jitq(const StudyInput& input, const PublishedFigures& published,
+                            const StudyProgress& progress) {
+  LossPart losses(study_file(kName, "models.csv"));
+  SimulationJobs jobs;
+  losses.plan(jobs);
+  run_simulations(jobs, progress, input.processes);
+  StudyOutcome outcome{.report = losses.sections(published)};
+  outcome.report.insert(outcome.report.begin(), capacity(published));
+  if (input.wants_rows) outcome.rows_csv = losses.rows_csv();
+  return outcome;
 }
 
 }}  // namespace c3::studies

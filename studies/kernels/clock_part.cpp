@@ -94,7 +94,7 @@ void ClockPart::plan(Jobs& jobs) {
       GemmShape shape = row.taken.shape;
       shape.warm = WarmOperands::all;
       const std::array<Operator, 1> kernels = {shape};
-      const StreamTimes times = stream_times(kernels, node_.gpu);
+      const GovernedTimes times = stream_times(kernels, node_.gpu);
       row.predicted = measured_time(times.burst, times.sustained, times.to_limit,
                                     {.before = kNodeRepeats, .timed = kNodeTimed});
     }

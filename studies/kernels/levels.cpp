@@ -6,18 +6,13 @@
 #include <utility>
 #include <vector>
 
+#include "base/statistics.hpp"
+
 namespace c3 { inline namespace studies {
 namespace {
 
 constexpr double kPercent = 100.0;
 constexpr std::size_t kResamples = 400;
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  if (values.size() % 2 == 1) return *middle;
-  return 0.5 * (*middle + *std::max_element(values.begin(), middle));
-}
 
 using Statistic = std::function<double(const std::vector<std::size_t>& rows)>;
 

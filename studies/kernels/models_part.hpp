@@ -11,7 +11,7 @@
 #include "studies/jobs.hpp"
 #include "studies/kernels/measured_models.hpp"
 #include "studies/study.hpp"
-#include "workloads/models/step_operators.hpp"
+#include "studies/kernels/eager/step_operators.hpp"
 
 namespace c3 { inline namespace studies {
 

@@ -77,7 +77,7 @@ Seconds busy_time(const TakenRow& row, const GpuSpec& gpu, Seconds time) {
 }
 
 Seconds taken_time(const TakenRow& row, const GpuSpec& gpu) {
-  const StreamTimes times = stream_times(kernels_of(row, gpu), gpu);
+  const GovernedTimes times = stream_times(kernels_of(row, gpu), gpu);
   return measured_time(
       times.burst, times.sustained, times.to_limit,
       {.before = kUntimed * products_of_replay(row, gpu), .timed = timed_products(row, gpu, times.burst)});

@@ -251,7 +251,7 @@ StudySection LevelsPart::section(const PublishedFigures& published) const {
   for (const Row& row : rows_) {
     const GpuSpec& gpu = gpus[row.gpu];
     const std::array<Operator, 1> stream = {row.op};
-    const StreamTimes times = stream_times(stream, gpu, {.launch = LaunchCost::device});
+    const GovernedTimes times = stream_times(stream, gpu, {.launch = LaunchCost::device});
     const double measured = row.sustained / row.burst;
     const double here = times.sustained / times.burst;
     auto& [sum, rows] = errors[row.gpu];

@@ -13,8 +13,8 @@
 #include "engine/units.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/kernels/operator.hpp"
+#include "importers/collective_times/headed_table.hpp"
 #include "studies/checked_row.hpp"
-#include "studies/collectives/headed_table.hpp"
 #include "studies/simulations.hpp"
 #include "studies/study.hpp"
 
@@ -234,51 +234,6 @@ class StreamsPart {
     std::vector<std::pair<Operator, int>> lists;  ///< of each stream: a kernel, and how often it runs
     double gain = 1.0;                            ///< time one after another over that at once
     double gain_here = 0.0;
-  };
-  std::vector<Row> rows_;
-};
-
-/// Training steps.
-class StepsPart {
- public:
-  /// \param file of columns gpu, job, compiled, ms, allocated_gb, those of the model and of the tokens.
-  /// \throws ConfigError, IoError
-  explicit StepsPart(const std::filesystem::path& file);
-
-  void plan(SimulationJobs& jobs);
-  /// Times, then memory.
-  StudyReport sections(const PublishedFigures& published) const;
-
- private:
-  struct Row {
-    std::string gpu, label;
-    Experiment experiment;
-    Seconds measured;
-    Bytes allocated;
-    Seconds here;
-  };
-  std::vector<Row> rows_;
-};
-
-/// Training steps of networks of images.
-class ImageStepsPart {
- public:
-  /// \param file of columns gpu, network, dtype, layout, batch, ms, graph_ms, allocated_gb.
-  /// \throws ConfigError, IoError
-  explicit ImageStepsPart(const std::filesystem::path& file);
-
-  void plan(SimulationJobs& jobs);
-  /// Times of steps whose hosts are not late, and what tensors take.
-  StudySection section(const PublishedFigures& published) const;
-
- private:
-  struct Row {
-    std::string gpu, dtype, label;
-    Experiment experiment;
-    Seconds measured;
-    Bytes allocated;
-    Seconds here;
-    Bytes held;  ///< here
   };
   std::vector<Row> rows_;
 };

@@ -1,4 +1,4 @@
-#include "studies/sampling/sampling_study.hpp"
+#include "studies/study_table.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -9,7 +9,6 @@
 #include "studies/sampling/parts.hpp"
 
 namespace c3 { inline namespace studies {
-namespace {
 
 StudyOutcome reproduce_sampling(const StudyInput& input, const PublishedFigures& published,
                                 const StudyProgress& progress) {
@@ -32,17 +31,6 @@ StudyOutcome reproduce_sampling(const StudyInput& input, const PublishedFigures&
                          [](const StudySection& section) { return !section.lines.empty(); });
   outcome.notices = runs.missing(sampled_traces());
   return outcome;
-}
-
-}  // namespace
-
-Study sampling_study() {
-  return {.name = "sampling",
-          .about = "Few kernels, iterations or turns of loops that stand for all",
-          .files = {{"sampling/gnmt_dgx1_v100.csv", "iterations of GNMT on a DGX-1"},
-                    {"sampling/gnmt_dgxa100.csv", "iterations of GNMT on a DGX A100"},
-                    {"traces", "traces of PyTorch's profiler: folders megatron_tp8_a100, hta, tracelens"}},
-          .run = reproduce_sampling};
 }
 
 }}  // namespace c3::studies

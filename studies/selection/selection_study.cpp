@@ -1,4 +1,4 @@
-#include "studies/selection/selection_study.hpp"
+#include "studies/study_table.hpp"
 
 #include <fmt/format.h>
 
@@ -48,6 +48,8 @@ void train_all(const TileTable& table, SelectorTable& trained, Jobs& jobs) {
   });
 }
 
+}  // namespace
+
 StudyOutcome reproduce_selection(const StudyInput& input, const PublishedFigures& published,
                                  const StudyProgress& progress) {
   StudyOutcome outcome;
@@ -94,18 +96,6 @@ StudyOutcome reproduce_selection(const StudyInput& input, const PublishedFigures
     outcome.notices.push_back(
         fmt::format("c3sim: {} products of two transposed operands were left out", tiles.skipped));
   return outcome;
-}
-
-}  // namespace
-
-Study selection_study() {
-  return {.name = "selection",
-          .about = "Which kernels MIOpen and rocBLAS take, learned from tables (arXiv 2404.10162)",
-          .files = {{"kernels/miopen_convolution_mi100.csv", "times of MIOpen's solvers on MI100"},
-                    {"kernels/miopen_convolution_mi210.csv", "the same on MI210"},
-                    {"kernels/rocblas_tile_choice.csv", "kernels that rocBLAS takes for products"}},
-          .run = reproduce_selection,
-          .has_weights = true};
 }
 
 }}  // namespace c3::studies

@@ -13,6 +13,7 @@
 #include "gpu/spec.hpp"
 #include "studies/convolutions/find_db.hpp"
 #include "studies/jobs.hpp"
+#include "studies/selection/growing/selector_training.hpp"
 
 namespace c3 { inline namespace studies {
 

@@ -14,6 +14,7 @@
 #include "gpu/selection/kernel_selector.hpp"
 #include "gpu/spec.hpp"
 #include "studies/jobs.hpp"
+#include "studies/selection/growing/selector_training.hpp"
 
 namespace c3 { inline namespace studies {
 

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/statistics.hpp"
+
 namespace c3 { inline namespace studies {
 namespace {
 

@@ -5,19 +5,14 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/statistics.hpp"
+
 namespace c3 { inline namespace studies {
 namespace {
 
 bool same_work(const Sublayer& a, const Sublayer& b) { return a.gemm() == b.gemm() && a.tp == b.tp; }
 
 }  // namespace
-
-double geometric_mean(std::span<const double> values) {
-  double logs = 0.0;
-  for (const double value : values)
-    logs += std::log(value);
-  return std::exp(logs / static_cast<double>(values.size()));
-}
 
 Summary summarise(std::span<const SublayerResult> results, const SublayerFilter& keep,
                   const SublayerValue& value) {

@@ -19,8 +19,6 @@ struct SublayerResult {
   SublayerTimes times;
 };
 
-double geometric_mean(std::span<const double> values);
-
 /// Of a value over some sub-layers; nothing without any.
 struct Summary {
   double geomean = 0.0, most = 0.0;

@@ -1,4 +1,4 @@
-#include "studies/t3/t3_study.hpp"
+#include "studies/study_table.hpp"
 
 #include <fmt/format.h>
 
@@ -42,6 +42,8 @@ void check(const Experiment& experiment, const std::filesystem::path& file) {
   }
 }
 
+}  // namespace
+
 StudyOutcome reproduce_t3(const StudyInput& input, const PublishedFigures& published,
                           const StudyProgress& progress) {
   SublayerList list = read_sublayers(study_file("t3", "sublayers.csv"));
@@ -69,17 +71,6 @@ StudyOutcome reproduce_t3(const StudyInput& input, const PublishedFigures& publi
   std::erase_if(outcome.report, [](const StudySection& section) { return section.lines.empty(); });
   if (input.wants_rows) outcome.rows_csv = rows_of(table.results());
   return outcome;
-}
-
-}  // namespace
-
-Study t3_study() {
-  return {
-      .name = "t3",
-      .about = "A GEMM fused with the reduce-scatter of its output: track and trigger, 80-CU GPUs in a ring",
-      .files = {},
-      .run = reproduce_t3,
-      .has_rows = true};
 }
 
 }}  // namespace c3::studies

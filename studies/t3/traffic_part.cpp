@@ -8,6 +8,8 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "base/statistics.hpp"
+
 namespace c3 { inline namespace studies {
 namespace {
 

@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "base/statistics.hpp"
 #include "configs/experiment_reader.hpp"
 #include "configs/replay_experiment.hpp"
 #include "files/io_error.hpp"
@@ -64,11 +65,6 @@ struct StepTimes {
   double time = 0, exposed = 0;  ///< [us]
 };
 
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
-}
-
 const Strategy& strategy_of(const Experiment& experiment, std::string_view name) {
   return *std::ranges::find(experiment.strategies, name, &Strategy::name);
 }
@@ -84,7 +80,7 @@ StepTimes simulated(const Experiment& experiment, std::string_view strategy) {
     times.push_back(result.time.value * kMicroseconds);
     exposed.push_back(result.classes.front().times.exposed.value * kMicroseconds);
   }
-  return {median(times), median(exposed)};
+  return {upper_median(times), upper_median(exposed)};
 }
 
 /// As `c3sim run --trace` does.

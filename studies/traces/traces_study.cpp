@@ -1,4 +1,4 @@
-#include "studies/traces/traces_study.hpp"
+#include "studies/study_table.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -18,6 +18,8 @@ std::vector<std::string_view> named_traces() {
   return names;
 }
 
+}  // namespace
+
 StudyOutcome reproduce_traces(const StudyInput& input, const PublishedFigures& published,
                               const StudyProgress& progress) {
   TraceRuns runs(input.data / "traces");
@@ -33,16 +35,6 @@ StudyOutcome reproduce_traces(const StudyInput& input, const PublishedFigures& p
   }
   outcome.notices = runs.missing(named_traces());
   return outcome;
-}
-
-}  // namespace
-
-Study traces_study() {
-  return {.name = "traces",
-          .about = "Traces of real steps: what import finds, replays, kernels on another GPU, benchmarks",
-          .files = {{"traces",
-                     "traces of PyTorch's profiler: folders megatron_tp8_a100, hta, pytorch_et, tracelens"}},
-          .run = reproduce_traces};
 }
 
 }}  // namespace c3::studies

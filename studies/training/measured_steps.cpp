@@ -110,7 +110,7 @@ std::vector<MeasuredStep> read_measured_steps(const std::filesystem::path& data,
                                               std::vector<std::string>& broken) {
   std::vector<MeasuredStep> steps;
   for (std::size_t i = 0; i < kStepTables.size(); ++i) {
-    const HeadedTable table(data / kStepTables[i].path);
+    const HeadedTable table(data / kStepTables[i]);
     broken.insert(broken.end(), table.broken().begin(), table.broken().end());
     for (const HeadedTable::Row& cells : table.rows()) {
       try {

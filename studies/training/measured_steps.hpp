@@ -25,11 +25,10 @@ struct MeasuredStep {
 };
 
 /// The tables that read_measured_steps reads, below the data folder.
-inline constexpr std::array kStepTables = {
-    StudyFile{"training/torchtitan_8b_128gpu_and_async_tp.csv", "LLaMA 3.1 8B on 64 and 128 H100, torchtitan"},
-    StudyFile{"training/mosaic_mpt_a100_80g_125m_1b.csv", "MPT on 8 A100, LLM-Foundry"},
-    StudyFile{"training/simumax_b200_70b.csv", "12 layers of LLaMA 3 70B on 8 B200, Megatron-LM"},
-    StudyFile{"training/vtrain_multi_node_18b_39b.csv", "GPTs on 256 and 512 A100, Megatron-DeepSpeed"}};
+inline constexpr std::array kStepTables = {std::string_view("training/torchtitan_8b_128gpu_and_async_tp.csv"),
+                                           std::string_view("training/mosaic_mpt_a100_80g_125m_1b.csv"),
+                                           std::string_view("training/simumax_b200_70b.csv"),
+                                           std::string_view("training/vtrain_multi_node_18b_39b.csv")};
 
 /// All rows without a pipeline and without fp8. What is wrong with others is added to \p broken.
 /// \throws ConfigError for a table without a column, IoError

@@ -7,7 +7,7 @@
 #include <functional>
 #include <utility>
 
-#include "gpu/calibration/error_statistics.hpp"
+#include "base/statistics.hpp"
 #include "studies/comparison.hpp"
 #include "studies/training/step_numbers.hpp"
 #include "workloads/analysis/steady_state.hpp"

@@ -1,4 +1,4 @@
-#include "studies/training/training_study.hpp"
+#include "studies/study_table.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -48,6 +48,8 @@ std::string rows_of(const std::vector<SimulatedStep>& steps, const std::vector<G
     text += step_csv("pieces", piece.name, piece.measured, {piece.here});
   return text;
 }
+
+}  // namespace
 
 StudyOutcome reproduce_training(const StudyInput& input, const PublishedFigures& published,
                                 const StudyProgress& progress) {
@@ -103,26 +105,6 @@ StudyOutcome reproduce_training(const StudyInput& input, const PublishedFigures&
     outcome.rows_csv =
         std::string(kStepCsvHeader) + rows_of(steps, pieces) + gpts.rows_csv() + gpts_of_8.rows_csv();
   return outcome;
-}
-
-std::vector<StudyFile> files_of_study() {
-  std::vector<StudyFile> files = {{kGpts, "iteration times of GPTs on 2 and 4 A100, Megatron-DeepSpeed"},
-                                  {kGptsOf8, "the same on 8 A100"}};
-  files.insert(files.end(), kStepTables.begin(), kStepTables.end());
-  return files;
-}
-
-}  // namespace
-
-Study training_study() {
-  return {
-      .name = "training",
-      .about =
-          "Training steps beside measured ones: LLaMA, MPT and GPTs on H100, A100 and B200; interference, copy "
-          "engines",
-      .files = files_of_study(),
-      .run = reproduce_training,
-      .has_rows = true};
 }
 
 }}  // namespace c3::studies

@@ -1,4 +1,4 @@
-#include "studies/tune/tune_study.hpp"
+#include "studies/study_table.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -123,6 +123,8 @@ std::string rows_csv(const std::vector<SearchedSpace>& spaces) {
   return csv;
 }
 
+}  // namespace
+
 StudyOutcome reproduce_tune(const StudyInput& input, const PublishedFigures& published,
                             const StudyProgress& progress) {
   const PresetSnapshot presets;  // the same for all candidates
@@ -140,16 +142,6 @@ StudyOutcome reproduce_tune(const StudyInput& input, const PublishedFigures& pub
                                   verdicts(searched, published)}};
   if (input.wants_rows) outcome.rows_csv = rows_csv(searched);
   return outcome;
-}
-
-}  // namespace
-
-Study tune_study() {
-  return {.name = kName,
-          .about = "Answers of c3sim tune on spaces that are simulated whole: regret and CPU time",
-          .files = {},
-          .run = reproduce_tune,
-          .has_rows = true};
 }
 
 }}  // namespace c3::studies

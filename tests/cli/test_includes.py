@@ -21,8 +21,9 @@ MAY_INCLUDE = {
     "workloads": ["base", "engine", "gpu", "interconnect", "collectives"],
     "results": ["base", "files", "engine", "workloads"],
     "configs": ["base", "files", "engine", "gpu", "interconnect", "collectives", "workloads", "results"],
-    "studies": ["base", "files", "engine", "gpu", "interconnect", "collectives", "workloads", "configs", "results"],
-    "app": ["base", "files", "engine", "gpu", "interconnect", "collectives", "workloads", "configs", "results", "studies"],
+    "importers": ["base", "files", "engine", "collectives", "configs"],
+    "app": ["base", "files", "engine", "gpu", "interconnect", "collectives", "workloads", "configs", "importers", "results"],
+    "studies": ["base", "files", "engine", "gpu", "interconnect", "collectives", "workloads", "configs", "importers", "results", "app"],
 }
 # Within workloads/, by library: who runs a program does not know who wrote it, nor what is made of its runs. Runs ask sampling which
 # kernels they need not simulate again; explaining and tuning do not know each other.
@@ -47,7 +48,9 @@ MAY_USE = {
     "comparison": ["benchmark", "analysis"],
 }
 # A configuration names files that c3sim wrote, and nothing else of results/.
-ONLY_INCLUDES = {("configs", "results"): ["results/program_file"]}
+# Of app/, studies take what a program of verbs is made of.
+ONLY_INCLUDES = {("configs", "results"): ["results/program_file"],
+                 ("studies", "app"): ["app/command_line", "app/exit_code", "app/progress_line", "app/reproduce_request", "app/verb"]}
 # Libraries whose headers take seconds to parse, and the one file that includes them.
 ONE_FILE = {"nlohmann/": "base/json.cpp", "CLI/": "base/options.cpp", "simdjson": "workloads/traces/json_tree.cpp"}
 

@@ -2,10 +2,12 @@
 
 import json
 import os
+import shutil
+import subprocess
 import unittest
 import unittest.mock
 
-from command import ScratchTest, c3sim
+from command import COMMAND, ScratchTest, c3sim
 
 NEUSIGHT_PRODUCT = "split,device,op,B,M,N,K,ms,tile0,tile1,grid,block,kernel\n"
 MODEL = ("device,model,mode,seq,batch,option,n_layer,measured_ms,measured_fw_ms,measured_bw_ms,neusight_ms,"
@@ -53,6 +55,13 @@ class Reproduce(ScratchTest):
         self.assert_one_line(c3sim("reproduce", "kernel"), 2,
                              r"^c3sim: unknown study 'kernel'; did you mean 'kernels'\? known: bert, camping, cluster, collectives, conccl, convolutions, dlrm, goldyloc, interference, jitq, kernels, one_gpu and 7 more$")
         self.assert_one_line(c3sim("reproduce"), 2, "NAME is required")
+
+    def test_a_command_without_the_program_of_the_studies_says_what_to_build(self):
+        alone = shutil.copy(COMMAND, self.folder / "c3sim")
+        done = subprocess.run([alone, "reproduce", "t3"], capture_output=True, text=True, check=False)
+        self.assert_one_line(done, 74, r"^c3sim: \S*/c3sim-reproduce: cannot start the studies: it is not there: its CMake target is c3sim_reproduce$")
+        listed = subprocess.run([alone, "list", "studies"], capture_output=True, text=True, check=False)
+        self.assertIn("interference", listed.stdout)
 
     def test_measurements_that_are_not_there_are_named(self):
         tables = dict(TABLES)

@@ -82,14 +82,6 @@ TEST_CASE("times that make no error are refused by row") {
   CHECK_THROWS_AS(scale_of({}, {}), std::invalid_argument);
 }
 
-TEST_CASE("quantiles are linear between order statistics, as NumPy's") {
-  CHECK(quantile({3, 1, 2}, 0.0) == 1.0);
-  CHECK(quantile({3, 1, 2}, 1.0) == 3.0);
-  CHECK(quantile({4, 1, 3, 2}, 0.5) == near(2.5));
-  CHECK(quantile({4, 1, 3, 2}, 0.9) == near(3.7));
-  CHECK(quantile({7}, 0.3) == 7.0);
-}
-
 TEST_CASE("a bootstrap interval of 95 % covers the mean it estimates in about 95 of 100 samples") {
   // 300 samples of 30 blocks. The percentile interval lacks Student's factor, 2.05 / 1.96, and the n of the
   // variance, sqrt(29 / 30): about 93.5 %. Three standard deviations of 300 trials are 4 %.

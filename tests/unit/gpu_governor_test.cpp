@@ -131,12 +131,12 @@ TEST_CASE("a stream of large products slows down, a memory-bound stream does not
   GpuSpec gpu = governed();
   gpu.governor.byte_pj = 5.0;  // the test's HBM is fast: no board draws 1 kW there
   const std::array<Operator, 1> products = {kLarge};
-  const StreamTimes hot = stream_times(products, gpu);
+  const GovernedTimes hot = stream_times(products, gpu);
   CHECK(hot.power > gpu.governor.limit);
   CHECK(hot.sustained / hot.burst > 1.02);
   CHECK(hot.to_limit < 1.0_s);
   const std::array<Operator, 1> adds = {VectorShape{VectorOp::add, 16384, 16384, DType::bf16}};
-  const StreamTimes cool = stream_times(adds, gpu);
+  const GovernedTimes cool = stream_times(adds, gpu);
   CHECK(cool.sustained == cool.burst);
   CHECK(std::isinf(cool.to_limit.value));
 }
@@ -146,9 +146,9 @@ TEST_CASE("the state belongs to the stream: a small product beside large ones sl
   const GemmShape small{.m = 1024, .n = 1024, .k = 512, .dtype = DType::bf16};
   const std::array<Operator, 1> alone = {small};
   const std::array<Operator, 2> both = {kLarge, small};
-  const StreamTimes by_itself = stream_times(alone, gpu);
+  const GovernedTimes by_itself = stream_times(alone, gpu);
   CHECK(by_itself.sustained == by_itself.burst);
-  const StreamTimes in_stream = stream_times(both, gpu);
+  const GovernedTimes in_stream = stream_times(both, gpu);
   // At the speed of the mean power, which is below that of the large product alone.
   const double slower = sustained_slowdown(gpu, in_stream.power);
   CHECK(slower > 1.01);
@@ -167,7 +167,7 @@ TEST_CASE("the state belongs to the stream: a small product beside large ones sl
 TEST_CASE("in the sustained state a product takes the time of its stream, and is described at boost clock") {
   GpuSpec gpu = governed();
   const std::array<Operator, 1> products = {kLarge};
-  const StreamTimes times = stream_times(products, gpu);
+  const GovernedTimes times = stream_times(products, gpu);
   gpu.governor.state = ClockState::sustained;
   CHECK(time_of(kLarge, gpu).time.value == near(times.sustained.value));
   const KernelDescription kernel = describe("g", kLarge, gpu);
@@ -207,7 +207,7 @@ TEST_CASE("a stream that is simulated settles at the time that its closed form h
   GpuSpec gpu = governed();
   gpu.governor.averaging = 20.0_ms;
   const std::array<Operator, 1> products = {kLarge};
-  const StreamTimes times = stream_times(products, gpu, {.launch = LaunchCost::device});
+  const GovernedTimes times = stream_times(products, gpu, {.launch = LaunchCost::device});
   REQUIRE(times.sustained / times.burst > 1.02);
   GpuBench bench(gpu);
   const KernelDescription kernel = describe("product", kLarge, gpu);

@@ -1,4 +1,4 @@
-#include "workloads/models/step_operators.hpp"
+#include "studies/kernels/eager/step_operators.hpp"
 
 #include <doctest/doctest.h>
 

@@ -15,9 +15,9 @@
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/kernels/operator_table.hpp"
 #include "gpu/kernels/vector/vector_shape.hpp"
+#include "studies/kernels/eager/step_operators.hpp"
 #include "tests/support/near.hpp"
 #include "tests/unit/training_setups.hpp"
-#include "workloads/models/step_operators.hpp"
 #include "workloads/models/styles/style.hpp"
 #include "workloads/models/training_kernels.hpp"
 

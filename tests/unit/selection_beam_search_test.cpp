@@ -7,6 +7,7 @@
 
 #include "gpu/selection/beam_search.hpp"
 #include "gpu/selection/kernel_selector.hpp"
+#include "studies/selection/growing/selector_training.hpp"
 
 using namespace c3;
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "configs/selector_file.hpp"
+#include "studies/selection/growing/selector_training.hpp"
 #include "tests/unit/config_files.hpp"
 
 using namespace c3;

@@ -8,7 +8,7 @@
 
 #include "engine/random.hpp"
 #include "gpu/selection/boosted_trees.hpp"
-#include "gpu/selection/listwise_training.hpp"
+#include "studies/selection/growing/listwise_training.hpp"
 
 using namespace c3;
 

@@ -7,9 +7,9 @@
 #include <stdexcept>
 
 #include "engine/errors.hpp"
+#include "importers/collective_times/library_release.hpp"
+#include "importers/collective_times/measured_tables.hpp"
 #include "studies/collectives/experts_part.hpp"
-#include "studies/collectives/library_release.hpp"
-#include "studies/collectives/measured_tables.hpp"
 #include "studies/collectives/scores.hpp"
 #include "studies/collectives/systems_map.hpp"
 #include "studies/collectives/table_run.hpp"

@@ -1,7 +1,5 @@
 #include <doctest/doctest.h>
 
-#include <array>
-#include <cmath>
 #include <vector>
 
 #include "studies/conccl/statistics.hpp"
@@ -44,26 +42,7 @@ TEST_CASE("over draws: the median between the 5th and the 95th percentile") {
   CHECK_FALSE(over_draws({}).has_value());
 }
 
-TEST_CASE("Kendall's tau-b counts pairs of pairs, with ties") {
-  CHECK(*kendall_tau(std::array{1.0, 2.0, 3.0}, std::array{10.0, 20.0, 30.0}) == near(1.0));
-  CHECK(*kendall_tau(std::array{1.0, 2.0, 3.0}, std::array{3.0, 2.0, 1.0}) == near(-1.0));
-  // One swap of six pairs: (5 - 1) / 6.
-  CHECK(*kendall_tau(std::array{1.0, 2.0, 3.0, 4.0}, std::array{1.0, 3.0, 2.0, 4.0}) == near(4.0 / 6.0));
-  // The published order has one tie among 15 pairs, ours none, all else alike: 14 / sqrt(15 x 14).
-  const std::array published{21.0, 42.0, 41.0, 42.0, 66.0, 72.0};
-  const std::array ours{10.0, 45.0, 40.0, 46.0, 60.0, 70.0};
-  CHECK(*kendall_tau(ours, published) == near(14.0 / std::sqrt(15.0 * 14.0)));
-  CHECK_FALSE(kendall_tau(std::array{1.0, 1.0}, std::array{1.0, 2.0}).has_value());
-}
-
-TEST_CASE("Spearman's correlation sees ranks only, ties by their mean") {
-  CHECK(*spearman(std::array{1.0, 2.0, 3.0}, std::array{1.0, 10.0, 1000.0}) == near(1.0));
-  // 1 - 6 sum d^2 / (n (n^2 - 1)) with d = 0, 1, 1, 0: 1 - 12/60.
-  CHECK(*spearman(std::array{1.0, 2.0, 3.0, 4.0}, std::array{1.0, 3.0, 2.0, 4.0}) == near(0.8));
-  // Ranks 1, 2.5, 2.5, 4 against 1, 2, 3, 4: covariance 4.5, variances 4.5 and 5.
-  CHECK(*spearman(std::array{1.0, 7.0, 7.0, 9.0}, std::array{1.0, 2.0, 3.0, 4.0}) ==
-        near(4.5 / std::sqrt(4.5 * 5.0)));
-  CHECK_FALSE(spearman(std::array{1.0, 1.0, 1.0}, std::array{1.0, 2.0, 3.0}).has_value());
+TEST_CASE("correlations of 50 unrelated values stay below 0.28 in 19 of 20 cases") {
   CHECK(spearman_noise(50) == near(0.28));
 }
 

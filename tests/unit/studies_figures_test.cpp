@@ -82,9 +82,17 @@ TEST_CASE("a published figure that says nothing sensible is refused at its cell"
   CHECK(refusal("a,%\n") == Part{"f.csv:2:1: row: must have 8 cells"});
 }
 
-TEST_CASE("the figures of every study are there, each with a source") {
-  for (const Study& study : all_studies())
+TEST_CASE("every study has a card, code or tables of cases, and figures with a source") {
+  const std::vector<StudyCard> cards = study_cards();
+  std::size_t with_code = 0;
+  for (const StudyCard& study : cards) {
+    CAPTURE(study.name);
+    const bool has_code = study_runs().contains(study.name);
+    with_code += has_code ? 1 : 0;
+    CHECK((has_code || !study.tables.empty()));
     CHECK(PublishedFigures(study_file(study.name, "published.csv")).rows().size() > 0);
+  }
+  CHECK(with_code == study_runs().size());
 }
 
 TEST_CASE("an error is the mean over rows, and what stands beside it that of the rows that have it") {
@@ -157,18 +165,6 @@ TEST_CASE("a figure's JSON says null for what it does not have") {
                            R"("low": 2.0)", R"("high": 10.0)", R"("gate": "band")", R"("pass": false)",
                            R"("kind": "predicted")", R"("known_miss": null)", R"("source": "here")"})
     CHECK(json == Part{part});
-}
-
-TEST_CASE("files that are not there are named, with what they are") {
-  const ScratchFolder folder;
-  folder.write("b.csv", "x");
-  const Study study{
-      .name = "s", .about = "", .files = {{"a.csv", "the first"}, {"b.csv", "the second"}}, .run = {}};
-  const std::string text =
-      folder.path().string() +
-      ": cannot reproduce s: the measurements are not there: a.csv (the first); name their folder "
-      "with --data or C3SIM_DATA";
-  CHECK_THROWS_WITH_AS(check_files(study, folder.path()), text.c_str(), IoError);
 }
 
 }  // namespace c3

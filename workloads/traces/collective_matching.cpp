@@ -7,19 +7,13 @@
 
 #include <fmt/format.h>
 
+#include "base/statistics.hpp"
 #include "workloads/traces/rank_set.hpp"
 
 namespace c3 { inline namespace traces {
 namespace {
 
 constexpr Picoseconds kOneClock = 50_us;
-
-template <class T>
-T median(std::vector<T> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
 
 const TraceEvent& event_of(const CollectiveMember& member, const std::vector<Rank>& ranks) {
   const Rank& rank = ranks[member.rank];
@@ -165,13 +159,13 @@ Clocks align_clocks(const std::vector<Rank>& ranks, const std::vector<Collective
   std::vector<std::vector<Picoseconds>> offsets(ranks.size());
   for (const CollectiveInstance& instance : instances) {
     const std::vector<Picoseconds> ends = ends_of(instance, ranks, clocks.shifts);
-    const Picoseconds middle = median(ends);
+    const Picoseconds middle = upper_median(ends);
     for (std::size_t i = 0; i < ends.size(); ++i)
       offsets[instance.members[i].rank].push_back(ends[i] - middle);
   }
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     if (offsets[rank].empty()) continue;
-    clocks.offsets[rank] = median(offsets[rank]);
+    clocks.offsets[rank] = upper_median(offsets[rank]);
     clocks.corrected[rank] =
         clocks.offsets[rank] > kOneClock || clocks.offsets[rank] < Picoseconds{-kOneClock.count};
     if (clocks.corrected[rank]) clocks.shifts[rank] = clocks.shifts[rank] - clocks.offsets[rank];
@@ -182,7 +176,7 @@ Clocks align_clocks(const std::vector<Rank>& ranks, const std::vector<Collective
     spreads.push_back(std::ranges::max(ends) - std::ranges::min(ends));
   }
   if (!spreads.empty()) {
-    clocks.spread_median = median(spreads);
+    clocks.spread_median = upper_median(spreads);
     clocks.spread_worst = std::ranges::max(spreads);
   }
   return clocks;
@@ -204,8 +198,8 @@ CollectiveTiming timing_of(const CollectiveInstance& instance, const std::vector
   for (const CollectiveMember& member : instance.members) {
     if (member.rank != timing.last_rank) others.push_back(event_of(member, ranks).start + shifts[member.rank]);
   }
-  timing.median_end = median(ends_of(instance, ranks, shifts));
-  timing.late_by = timing.latest_start - median(others);
+  timing.median_end = upper_median(ends_of(instance, ranks, shifts));
+  timing.late_by = timing.latest_start - upper_median(others);
   timing.cost = timing.median_end - timing.latest_start;
   return timing;
 }

@@ -5,6 +5,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/statistics.hpp"
+
 namespace c3 { inline namespace traces {
 namespace {
 
@@ -130,9 +132,7 @@ class WaitFinder {
       if (!owned_[call].empty()) lengths.push_back(trace_.calls[call].duration);
     }
     if (lengths.empty()) return {};
-    const auto middle = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
-    std::ranges::nth_element(lengths, middle);
-    return {middle->count * kSlowLaunch};
+    return {upper_median(std::move(lengths)).count * kSlowLaunch};
   }
 
   void full_queue(std::uint32_t call) {

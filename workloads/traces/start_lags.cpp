@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/statistics.hpp"
+
 namespace c3 { inline namespace traces {
 namespace {
 
@@ -29,9 +31,7 @@ TypicalLags typical_lags(const std::vector<std::vector<CauseSlack>>& causes) {
   TypicalLags typical = kUsualLags;
   for (std::size_t cause = 0; cause < kStartCauses; ++cause) {
     if (alone[cause].empty()) continue;
-    const auto middle = alone[cause].begin() + static_cast<std::ptrdiff_t>(alone[cause].size() / 2);
-    std::ranges::nth_element(alone[cause], middle);
-    typical[cause] = *middle;
+    typical[cause] = upper_median(std::move(alone[cause]));
   }
   return typical;
 }

@@ -4,6 +4,8 @@
 #include <set>
 #include <vector>
 
+#include "base/statistics.hpp"
+
 namespace c3 { inline namespace traces {
 
 OwnCosts::OwnCosts(const Rank& rank) : rank_(rank) {
@@ -22,9 +24,7 @@ OwnCosts::OwnCosts(const Rank& rank) : rank_(rank) {
   }
   for (std::size_t reason = 0; reason < lengths.size(); ++reason) {
     if (lengths[reason].empty()) continue;
-    const auto middle = lengths[reason].begin() + static_cast<std::ptrdiff_t>(lengths[reason].size() / 2);
-    std::ranges::nth_element(lengths[reason], middle);
-    medians_[reason] = *middle;
+    medians_[reason] = upper_median(std::move(lengths[reason]));
   }
 }
 

@@ -123,7 +123,9 @@ def boards(raw):
 def steps(raw):
     for row in rows_of(raw / "steps.csv"):
         model, sequence, micro_batch, micro_batches, recompute = JOBS[row["job"]]
-        yield row | model | dict(kv_heads=model["kv"], sequence=sequence, micro_batch=micro_batch, micro_batches=micro_batches, recompute=recompute)
+        yield row | model | dict(kv_heads=model["kv"], sequence=sequence, micro_batch=micro_batch, micro_batches=micro_batches, recompute=recompute,
+                                 framework="pytorch-compiled" if row["compiled"] == "1" else "pytorch-eager",
+                                 positions=sequence if model["kind"] == "gpt" else "")
 
 
 def layers(raw):

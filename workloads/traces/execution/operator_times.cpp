@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "base/statistics.hpp"
 #include "workloads/traces/collective_matching.hpp"
 
 namespace c3 { inline namespace traces {
@@ -68,13 +69,6 @@ struct HostTimes {
   std::int64_t count() const { return std::ssize(times); }
 };
 
-template <class T>
-T median(std::vector<T> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
-
 std::vector<HostTimes> host_times(std::size_t places, const Rank& rank,
                                   const std::vector<Occurrence>& occurrences) {
   std::vector<HostTimes> found(places);
@@ -107,7 +101,7 @@ std::int64_t median_count(const std::vector<HostTimes>& found) {
   for (const HostTimes& its : found) {
     if (its.count() > 0) counts.push_back(its.count());
   }
-  return counts.empty() ? 1 : median(std::move(counts));
+  return counts.empty() ? 1 : lower_median(std::move(counts));
 }
 
 }  // namespace
@@ -167,7 +161,7 @@ OperatorCoverage add_times(RankOperators& list, const ExecutionTrace& execution,
     ListedOperator& its = list.operators[place];
     its.gpu_time = Picoseconds{launched[place].time.count / count};
     its.kernels = (launched[place].count + count / 2) / count;
-    its.host_time = median(found[place].times);
+    its.host_time = lower_median(found[place].times);
     its.after_wait = 2 * found[place].waits > count;
   }
   for (auto& [name, count] : rest) {

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/statistics.hpp"
 #include "engine/errors.hpp"
 #include "gpu/kernels/describe.hpp"
 #include "gpu/kernels/operator_class.hpp"
@@ -104,9 +105,7 @@ struct Sum {
 
   RetimedClass finished() {
     if (errors.empty()) return of;
-    const auto middle = errors.begin() + static_cast<std::ptrdiff_t>((errors.size() - 1) / 2);
-    std::ranges::nth_element(errors, middle);
-    of.median_error = *middle;
+    of.median_error = lower_median(std::move(errors));
     return of;
   }
 };

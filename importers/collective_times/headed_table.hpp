@@ -1,0 +1,83 @@
+#pragma once
+/// A table in a text file whose columns have names: comma-separated (the header may be a comment, as in
+/// `# GPUs,time`), or as nccl-tests prints it.
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "configs/config_error.hpp"
+
+namespace c3 { inline namespace importers {
+
+/// Its views last as long as it does.
+class HeadedTable {
+ public:
+  struct Row {
+    std::uint32_t line = 0;
+    std::string_view text;
+    std::vector<std::string_view> cells;  ///< one for each column
+  };
+
+  /// Of nccl-tests' output the rows of numbers are taken, under the names of its own header (or those of its
+  /// usual columns), where the first time, algbw, busbw and count of wrong values begin with `oop_`, the second
+  /// with `ip_`; other lines may stand between them. \throws ConfigError for a file without a header, and a
+  /// column that is there twice; IoError
+  explicit HeadedTable(const std::filesystem::path& file);
+  HeadedTable(const HeadedTable&) = delete;
+  HeadedTable& operator=(const HeadedTable&) = delete;
+  HeadedTable(HeadedTable&&) = default;
+  HeadedTable& operator=(HeadedTable&&) = default;
+  ~HeadedTable() = default;
+
+  const std::string& file() const { return *file_; }
+  const std::vector<std::string>& columns() const { return columns_; }  ///< in lower case
+  const std::vector<Row>& rows() const { return rows_; }
+  /// Rows that are none: what is wrong with each, with its place.
+  const std::vector<std::string>& broken() const { return broken_; }
+  /// The first of \p names that is a column.
+  std::optional<std::size_t> find(std::initializer_list<std::string_view> names) const;
+  /// As find. \throws ConfigError that says which column is missing, and \p what it is for
+  std::size_t need(std::initializer_list<std::string_view> names, std::string_view what) const;
+  /// Of a comment `# key: value`. Empty when there is none.
+  std::string_view remark(std::string_view key) const;
+  /// GPUs in nccl-tests' list of ranks; 0 when it is not there.
+  int listed_ranks() const { return listed_ranks_; }
+
+  Origin place_of(const Row& row, std::string_view cell) const;
+  ConfigError error(const Row& row, std::string_view cell, std::string_view key, std::string_view reason) const;
+  /// Of the header. \param column its name; without one: the line
+  ConfigError header_error(std::string_view column, std::string_view reason) const;
+
+ private:
+  void read_remarks(std::string_view text);
+  void read_comma_separated(std::string_view text);
+  bool read_marked_header(std::string_view text, std::string_view first_row);
+  void read_printed(std::string_view text);
+  void name_printed_columns(std::string_view header);
+
+  std::shared_ptr<const std::string> file_;
+  std::vector<char> text_;
+  std::vector<std::string> columns_;
+  std::uint32_t header_line_ = 1;
+  std::string_view header_;
+  std::vector<Row> rows_;
+  std::vector<std::string> broken_;
+  std::vector<std::pair<std::string_view, std::string_view>> remarks_;
+  int listed_ranks_ = 0;
+  std::string_view printed_header_;  ///< of nccl-tests, without its '#'
+};
+
+/// The number in \p cell. Absent when it is not one, all of it.
+std::optional<double> number_in(std::string_view cell);
+
+std::string in_lower_case(std::string_view text);
+
+/// Without the spaces around it.
+std::string_view trimmed(std::string_view text);
+
+}}  // namespace c3::importers

@@ -1,0 +1,274 @@
+#include "studies/cases/case_tables.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include "base/nearest_name.hpp"
+#include "base/statistics.hpp"
+#include "importers/collective_times/headed_table.hpp"
+#include "results/summary_numbers.hpp"
+#include "studies/cases/cells.hpp"
+#include "workloads/analysis/study.hpp"
+#include "workloads/training/image_step.hpp"
+
+namespace c3 { inline namespace studies {
+namespace {
+
+using namespace literals;
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr char kOfRow = ':';
+
+/// "a=1; b=2" as two.
+void append_settings(std::vector<std::string>& sets, std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(';'), text.size());
+    if (const std::string_view set = trimmed(text.substr(0, end)); !set.empty()) sets.emplace_back(set);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
+
+ExperimentFile experiment_of(const StudyCard& study, const StudyTable& table, const Cells& cells) {
+  const std::string name = cells.text(table.experiment, "experiment");
+  std::vector<std::string> sets;
+  for (const std::string& each : table.sets)
+    if (const auto filled = cells.fill(each, "set")) append_settings(sets, *filled);
+  try {
+    const auto slash = name.find('/');
+    if (slash == std::string::npos) return ExperimentFile::load(study_file(study.name, name), sets);
+    return ExperimentFile::load(experiment_of_study(name.substr(0, slash), name.substr(slash + 1)), sets);
+  } catch (const ConfigError& error) {
+    cells.fail("experiment", error.what());
+  }
+}
+
+/// Every number that `c3sim run` has of the experiment: times in us, bytes. Of several strategies as
+/// STRATEGY.NUMBER.
+std::map<std::string, double> numbers_of(const ExperimentFile& file) {
+  const StudyResult result = run_study([&](std::optional<std::uint64_t> draw) { return file.make(draw); });
+  std::map<std::string, double> numbers{{"gpus", file.sketch().cluster.ranks()}};
+  if (const auto images = file.image_network())
+    numbers.emplace("memory_peak", memory_of(*images, 1).peak.held.value);
+  for (const StrategyResult& strategy : result.strategies) {
+    const std::string prefix = result.strategies.size() == 1 ? "" : strategy.name + ".";
+    for (const SummaryNumber& number : all_numbers(strategy))
+      numbers.emplace(prefix + number.name, number.number());
+    if (strategy.classes.empty()) continue;
+    // A step that is no transformer's has no summary of its parts.
+    const StepBreakdown& times = strategy.classes.front().times;
+    for (const auto& [name, time] :
+         {std::pair("communication", times.communication), {"exposed", times.exposed}, {"idle", times.idle}})
+      numbers.emplace(prefix + name, time / 1.0_us);
+  }
+  return numbers;
+}
+
+SimulatedTime simulated(const ExperimentFile& file, const std::vector<std::string>& wanted) {
+  const std::map<std::string, double> numbers = numbers_of(file);
+  SimulatedTime outcome;
+  for (const std::string& name : wanted) {
+    const auto found = numbers.find(name);
+    outcome.values.push_back(found == numbers.end() ? kNaN : found->second);
+    if (found != numbers.end() || !outcome.said.empty()) continue;
+    std::vector<std::string> known;
+    for (const auto& [each, value] : numbers)
+      known.push_back(each);
+    outcome.said = unknown_name("number of this run", name, known);
+  }
+  return outcome;
+}
+
+double summary_of(SummaryKind kind, std::vector<double> values) {
+  switch (kind) {
+    case SummaryKind::mean:
+      return mean(values);
+    case SummaryKind::median:
+      return median(std::move(values));
+    case SummaryKind::largest:
+      return *std::ranges::max_element(values);
+    case SummaryKind::geometric_mean:
+      return geometric_mean(values);
+    case SummaryKind::mean_size:
+      break;
+  }
+  for (double& value : values)
+    value = std::abs(value);
+  return mean(values);
+}
+
+}  // namespace
+
+CaseTables::CaseTables(const StudyCard& study, const std::filesystem::path& data) {
+  for (const StudyTable& table : study.tables)
+    tables_.push_back(read(study, table, data));
+  for (const Table& table : tables_) {
+    for (const Row& row : table.rows) {
+      if (!row.name.empty() && !rows_.emplace(row.name, &row).second)
+        throw ConfigError(row.at, "name", fmt::format("'{}' is there twice", row.name));
+    }
+  }
+  note_needs();
+}
+
+void CaseTables::add_formulas(Row& row, const Cells& cells, const StudyTable& table) {
+  row.formulas.emplace_back("", cells.formula(table.value, "value"));
+  for (const NamedFormula& beside : table.beside)
+    row.formulas.emplace_back(beside.name, cells.formula(beside.formula, "beside"));
+  for (const StudySummary& summary : table.summaries)
+    row.shares.push_back({.by = cells.text(summary.by, "by"),
+                          .id = cells.text(summary.id, "id"),
+                          .label = cells.text(summary.label, "label"),
+                          .formula = cells.formula(summary.value, "value")});
+}
+
+CaseTables::Table CaseTables::read(const StudyCard& study, const StudyTable& table,
+                                   const std::filesystem::path& data) const {
+  const bool is_measured = table.cases.name.find('/') != std::string::npos;
+  const HeadedTable file(is_measured ? data / table.cases.name : study_file(study.name, table.cases.name));
+  Table found{.of = table};
+  for (const HeadedTable::Row& each : file.rows()) {
+    const Cells cells(file, each);
+    if (!table.where.empty() && cells.text(table.where, "where").empty()) continue;
+    Row row{.name = cells.text(table.name, "name"),
+            .id = cells.text(table.id, "id"),
+            .label = cells.text(table.label, "label"),
+            .at = cells.origin(),
+            .columns = cells.numbers(),
+            .formulas = {},
+            .shares = {}};
+    if (!row.label.empty()) add_formulas(row, cells, table);
+    if (!table.experiment.empty()) row.experiment = experiment_of(study, table, cells);
+    found.rows.push_back(std::move(row));
+  }
+  return found;
+}
+
+void CaseTables::note_needs(const Row& row, const Formula& formula,
+                            std::map<const Row*, std::set<std::string>>& needed) const {
+  for (const std::string& name : formula.names()) {
+    const auto colon = name.find(kOfRow);
+    const Row& other = colon == std::string::npos ? row : row_called(name.substr(0, colon), row);
+    const std::string number = colon == std::string::npos ? name : name.substr(colon + 1);
+    if (other.columns.contains(number)) continue;
+    if (!other.experiment)
+      throw ConfigError(row.at, "value",
+                        fmt::format("'{}' is no column of numbers, and '{}' runs nothing", number, other.name));
+    needed[&other].insert(number);
+  }
+}
+
+// Of each row the numbers that its own formulas and those of others name.
+void CaseTables::note_needs() {
+  std::map<const Row*, std::set<std::string>> needed;
+  for (const Table& table : tables_) {
+    for (const Row& row : table.rows) {
+      for (const auto& [beside, formula] : row.formulas)
+        note_needs(row, formula, needed);
+      for (const Share& share : row.shares)
+        note_needs(row, share.formula, needed);
+    }
+  }
+  for (auto& [row, names] : needed)
+    needed_[row] = {names.begin(), names.end()};
+}
+
+const CaseTables::Row& CaseTables::row_called(const std::string& name, const Row& by) const {
+  if (const auto found = rows_.find(name); found != rows_.end()) return *found->second;
+  std::vector<std::string> known;
+  for (const auto& [each, row] : rows_)
+    known.push_back(each);
+  throw ConfigError(by.at, "value", unknown_name("row", name, known));
+}
+
+void CaseTables::plan(SimulationJobs& jobs) {
+  for (Table& table : tables_) {
+    for (Row& row : table.rows) {
+      const auto needed = needed_.find(&row);
+      if (needed == needed_.end()) continue;
+      const std::vector<std::string>& wanted = needed->second;
+      jobs.push_back({.run = [&row, &wanted] { return simulated(*row.experiment, wanted); },
+                      .take =
+                          [&row, &wanted](const SimulatedTime& found) {
+                            row.refusal = found.said;
+                            for (std::size_t i = 0; i < found.values.size(); ++i)
+                              row.numbers.emplace(wanted[i], found.values[i]);
+                          }});
+    }
+  }
+}
+
+std::optional<double> CaseTables::value_of(const Row& row, const Formula& formula) const {
+  const double value = formula.value([&](const std::string& name) {
+    const auto colon = name.find(kOfRow);
+    const Row& other = colon == std::string::npos ? row : *rows_.at(name.substr(0, colon));
+    const std::string number = colon == std::string::npos ? name : name.substr(colon + 1);
+    if (const auto column = other.columns.find(number); column != other.columns.end()) return column->second;
+    const auto found = other.numbers.find(number);
+    return found == other.numbers.end() ? kNaN : found->second;
+  });
+  return std::isnan(value) ? std::nullopt : std::optional(value);
+}
+
+StudyLine CaseTables::line_of(const Row& row, const PublishedFigures& published) const {
+  StudyLine line{
+      .figure = {.of = published.find(row.id), .simulated = value_of(row, row.formulas.front().second)},
+      .label = row.label,
+      .rows = row.shares.empty() ? std::size_t{0} : 1};
+  for (std::size_t i = 1; i < row.formulas.size(); ++i) {
+    const auto& [name, formula] = row.formulas[i];
+    if (const auto value = value_of(row, formula)) line.beside.emplace_back(name, *value);
+  }
+  return line;
+}
+
+// A figure of which one row has no value has none.
+std::vector<StudyLine> CaseTables::summaries_of(const Table& table, const PublishedFigures& published) const {
+  std::vector<StudyLine> lines;
+  for (std::size_t summary = 0; summary < table.of.summaries.size(); ++summary) {
+    std::vector<std::pair<const Share*, std::vector<double>>> groups;
+    for (const Row& row : table.rows) {
+      if (row.label.empty()) continue;
+      const Share& share = row.shares[summary];
+      auto group = std::ranges::find_if(groups, [&](const auto& each) { return each.first->by == share.by; });
+      if (group == groups.end()) group = groups.insert(groups.end(), {&share, {}});
+      group->second.push_back(value_of(row, share.formula).value_or(kNaN));
+    }
+    for (auto& [share, values] : groups) {
+      StudyLine line{.figure = {.of = published.find(share->id)}, .label = share->label, .rows = values.size()};
+      if (std::ranges::none_of(values, [](double value) { return std::isnan(value); }))
+        line.figure.simulated = summary_of(table.of.summaries[summary].kind, std::move(values));
+      lines.push_back(std::move(line));
+    }
+  }
+  return lines;
+}
+
+StudySection CaseTables::section_of(const Table& table, const PublishedFigures& published) const {
+  StudySection section{.heading = table.of.heading,
+                       .lines = summaries_of(table, published),
+                       .notes = table.of.notes,
+                       .value = table.of.heads,
+                       .decimals = table.of.decimals};
+  for (const Row& row : table.rows)
+    if (!row.label.empty()) section.lines.push_back(line_of(row, published));
+  return section;
+}
+
+StudyReport CaseTables::sections(const PublishedFigures& published, std::vector<std::string>& broken) const {
+  StudyReport report;
+  for (const Table& table : tables_) {
+    for (const Row& row : table.rows)
+      if (!row.refusal.empty()) broken.emplace_back(ConfigError(row.at, row.name, row.refusal).what());
+    report.push_back(section_of(table, published));
+  }
+  return report;
+}
+
+}}  // namespace c3::studies

@@ -1,0 +1,71 @@
+#pragma once
+/// Sections of a study that are tables of cases, see StudyTable (configs/study_card.hpp): they need no code.
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "configs/experiment_reader.hpp"
+#include "configs/study_card.hpp"
+#include "studies/cases/formula.hpp"
+#include "studies/simulations.hpp"
+#include "studies/study.hpp"
+
+namespace c3 { inline namespace studies {
+
+class Cells;
+
+class CaseTables {
+ public:
+  /// Reads the tables of \p study and the experiment of every row. \param data folder of the measured tables,
+  /// for cases that lie there. \throws ConfigError for a formula, a column or an override that is wrong, with
+  /// its place; IoError
+  CaseTables(const StudyCard& study, const std::filesystem::path& data);
+
+  /// A job for each row that runs something. This must outlive \p jobs.
+  void plan(SimulationJobs& jobs);
+
+  /// In the order of the card, after the jobs have run. Rows that could not run, or that need the number of one
+  /// that could not, have no value: \p broken says why
+  StudyReport sections(const PublishedFigures& published, std::vector<std::string>& broken) const;
+
+ private:
+  /// What a row is to one of its table's summaries.
+  struct Share {
+    std::string by, id, label;
+    Formula formula;
+  };
+  struct Row {
+    std::string name, id, label;
+    Origin at;
+    std::map<std::string, double> columns;                  ///< those that are numbers
+    std::vector<std::pair<std::string, Formula>> formulas;  ///< of the figure, and what stands beside it
+    std::vector<Share> shares;                              ///< by summary
+    std::optional<ExperimentFile> experiment = std::nullopt;
+    std::map<std::string, double> numbers = {};  ///< of the run; none before it, and where it cannot run
+    std::string refusal = {};                    ///< why it cannot run
+  };
+  struct Table {
+    StudyTable of;
+    std::vector<Row> rows = {};
+  };
+
+  Table read(const StudyCard& study, const StudyTable& table, const std::filesystem::path& data) const;
+  static void add_formulas(Row& row, const Cells& cells, const StudyTable& table);
+  void note_needs();
+  void note_needs(const Row& row, const Formula& formula,
+                  std::map<const Row*, std::set<std::string>>& needed) const;
+  std::optional<double> value_of(const Row& row, const Formula& formula) const;
+  const Row& row_called(const std::string& name, const Row& by) const;
+  StudyLine line_of(const Row& row, const PublishedFigures& published) const;
+  std::vector<StudyLine> summaries_of(const Table& table, const PublishedFigures& published) const;
+  StudySection section_of(const Table& table, const PublishedFigures& published) const;
+
+  std::vector<Table> tables_;
+  std::map<std::string, const Row*> rows_;                 ///< by name
+  std::map<const Row*, std::vector<std::string>> needed_;  ///< numbers of each run that formulas name
+};
+
+}}  // namespace c3::studies
