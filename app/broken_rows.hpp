@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "configs/kernel_table.hpp"
+#include "configs/tables/kernel_table.hpp"
 
 namespace c3 { inline namespace app {
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/nearest_name.hpp"
-#include "configs/config_error.hpp"
-#include "configs/preset_store.hpp"
+#include "configs/presets/preset_store.hpp"
+#include "configs/toml/config_error.hpp"
 
 namespace c3 { inline namespace app {
 

@@ -1,7 +1,7 @@
 /// The c3sim command.
 
-#include "app/command_line.hpp"
-#include "app/verb.hpp"
+#include "app/command/command_line.hpp"
+#include "app/command/verb.hpp"
 
 namespace {
 

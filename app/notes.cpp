@@ -8,11 +8,11 @@
 #include <map>
 #include <ranges>
 
-#include "configs/doubts.hpp"
-#include "configs/library_environment.hpp"
-#include "configs/preset_store.hpp"
-#include "configs/run_use.hpp"
-#include "configs/unused_keys.hpp"
+#include "configs/jobs/doubts.hpp"
+#include "configs/jobs/run_use.hpp"
+#include "configs/jobs/unused_keys.hpp"
+#include "configs/presets/library_environment.hpp"
+#include "configs/presets/preset_store.hpp"
 #include "gpu/kernels/describe.hpp"
 #include "gpu/kernels/operator_table.hpp"
 #include "results/shown_text.hpp"

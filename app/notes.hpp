@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "app/collective_request.hpp"
-#include "app/kernel_request.hpp"
+#include "app/collective/collective_request.hpp"
+#include "app/kernel/kernel_request.hpp"
 
 namespace c3 { inline namespace app {
 

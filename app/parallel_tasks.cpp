@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <system_error>
 
-#include "app/exit_code.hpp"
+#include "app/command/exit_code.hpp"
 #include "app/sweep/worker_pool.hpp"
 #include "engine/errors.hpp"
 #include "engine/interrupt.hpp"

@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "app/exit_code.hpp"
-#include "app/verb.hpp"
+#include "app/command/exit_code.hpp"
+#include "app/command/verb.hpp"
 #include "base/json.hpp"
 #include "base/options.hpp"
 #include "results/build_info.hpp"

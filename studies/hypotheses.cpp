@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "configs/experiment_reader.hpp"
+#include "configs/jobs/experiment_reader.hpp"
 
 namespace c3 { inline namespace studies {
 

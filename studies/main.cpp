@@ -9,10 +9,11 @@
 
 #include <fmt/format.h>
 
-#include "app/command_line.hpp"
-#include "app/exit_code.hpp"
-#include "app/progress_line.hpp"
-#include "app/reproduce_request.hpp"
+#include "app/command/command_line.hpp"
+#include "app/command/exit_code.hpp"
+#include "app/command/progress_line.hpp"
+#include "app/reproduce/reproduce_request.hpp"
+#include "base/usage_error.hpp"
 #include "engine/interrupt.hpp"
 #include "files/temporary_file.hpp"
 #include "studies/cases/case_tables.hpp"
@@ -40,13 +41,15 @@ void report_input(const StudyOutcome& outcome, bool quiet) {
 StudyOutcome run(const StudyCard& study, const StudyInput& input, const PublishedFigures& published,
                  const StudyProgress& progress) {
   StudyOutcome outcome;
-  CaseTables tables(study, input.data);
-  if (const auto code = study_runs().find(study.name); code != study_runs().end())
-    outcome = code->second(input, published, progress);
+  const auto code = study_runs().find(study.name);
+  if (code == study_runs().end() && study.tables.empty())
+    throw UsageError(fmt::format("the study '{}' has neither code nor a [[table]]", study.name));
+  CaseTables tables(study, input.data, published);
+  if (code != study_runs().end()) outcome = code->second(input, published, progress);
   SimulationJobs jobs;
   tables.plan(jobs);
   run_simulations(jobs, progress, input.processes);
-  std::ranges::move(tables.sections(published, outcome.broken), std::back_inserter(outcome.report));
+  std::ranges::move(tables.sections(outcome.broken), std::back_inserter(outcome.report));
   return outcome;
 }
 

@@ -8,7 +8,7 @@
 #include <stdexcept>
 
 #include "base/csv_text.hpp"
-#include "configs/config_error.hpp"
+#include "configs/toml/config_error.hpp"
 #include "files/input_files.hpp"
 
 namespace c3 { inline namespace studies {

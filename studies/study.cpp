@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <ranges>
 
-#include "configs/preset_folders.hpp"
+#include "configs/presets/preset_folders.hpp"
 #include "files/io_error.hpp"
 
 namespace c3 { inline namespace studies {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "configs/study_card.hpp"
+#include "configs/presets/study_card.hpp"
 #include "studies/figure.hpp"
 #include "studies/published_figures.hpp"
 
@@ -34,7 +34,7 @@ struct StudySection {
   std::vector<StudyLine> lines;
   std::vector<std::string> notes;
   std::string value = "here";  ///< heads the column of the lines' figures
-  int decimals = 1;                 ///< of the table's numbers
+  int decimals = 1;            ///< of the table's numbers
 };
 
 using StudyReport = std::vector<StudySection>;

@@ -11,7 +11,7 @@
 #include "base/cpu_clock.hpp"
 #include "collectives/backends/entry.hpp"
 #include "collectives/measure.hpp"
-#include "configs/experiment_reader.hpp"
+#include "configs/jobs/experiment_reader.hpp"
 
 namespace c3::bench {
 namespace {

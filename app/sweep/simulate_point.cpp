@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "app/sweep/table_placement.hpp"
-#include "configs/config_error.hpp"
+#include "configs/toml/config_error.hpp"
 #include "engine/errors.hpp"
 #include "workloads/analysis/out_of_memory.hpp"
 #include "workloads/analysis/step_outline.hpp"

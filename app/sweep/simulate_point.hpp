@@ -1,7 +1,7 @@
 #pragma once
 /// One point of a sweep: its study, as numbers.
 
-#include "configs/experiment_reader.hpp"
+#include "configs/jobs/experiment_reader.hpp"
 #include "results/sweep/sweep_folder.hpp"
 
 namespace c3 { inline namespace app {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/usage_error.hpp"
-#include "configs/config_error.hpp"
+#include "configs/toml/config_error.hpp"
 #include "results/build_info.hpp"
 #include "results/shell_word.hpp"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "configs/sweep.hpp"
+#include "configs/jobs/sweep.hpp"
 #include "results/sweep/sweep_folder.hpp"
 #include "workloads/recommendation/sharders.hpp"
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/exit_code.hpp"
+#include "app/command/exit_code.hpp"
 #include "app/sweep/simulate_point.hpp"
 #include "app/sweep/worker_pool.hpp"
 #include "engine/errors.hpp"

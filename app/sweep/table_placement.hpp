@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "configs/experiment_reader.hpp"
+#include "configs/jobs/experiment_reader.hpp"
 
 namespace c3 { inline namespace app {
 

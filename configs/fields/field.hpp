@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "base/enum_names.hpp"
-#include "configs/section.hpp"
+#include "configs/toml/section.hpp"
 #include "engine/units.hpp"
 
 namespace c3 { inline namespace configs {

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "collectives/call.hpp"
-#include "configs/rule.hpp"
+#include "configs/toml/rule.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/kernels/shape_words.hpp"
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "configs/config_error.hpp"
+#include "configs/toml/config_error.hpp"
 
 namespace c3 { inline namespace importers {
 

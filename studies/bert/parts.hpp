@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "configs/experiment_reader.hpp"
+#include "configs/jobs/experiment_reader.hpp"
 #include "studies/bert/step_profile.hpp"
 #include "studies/simulations.hpp"
 #include "studies/study.hpp"

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "configs/experiment_reader.hpp"
+#include "configs/jobs/experiment_reader.hpp"
 #include "engine/errors.hpp"
 #include "gpu/kernel_time.hpp"
 #include "gpu/kernels/convolution/solver.hpp"

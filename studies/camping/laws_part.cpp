@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "configs/preset_store.hpp"
+#include "configs/presets/preset_store.hpp"
 #include "gpu/channels/channel_load.hpp"
 #include "gpu/memory.hpp"
 #include "studies/camping/parts.hpp"

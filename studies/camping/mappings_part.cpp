@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "configs/experiment_reader.hpp"
+#include "configs/jobs/experiment_reader.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "studies/camping/parts.hpp"
 #include "workloads/execute/buffer_reach.hpp"

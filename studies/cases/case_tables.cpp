@@ -85,6 +85,15 @@ SimulatedTime simulated(const ExperimentFile& file, const std::vector<std::strin
   return outcome;
 }
 
+/// \throws ConfigError for an id that no row of the published figures begins with
+PublishedFigure figure_of(const PublishedFigures& published, const std::string& id, const Cells& cells) {
+  try {
+    return published.find(id);
+  } catch (const std::logic_error&) {
+    cells.fail("id", fmt::format("published.csv has no row '{}', nor one whose id it begins with", id));
+  }
+}
+
 double summary_of(SummaryKind kind, std::vector<double> values) {
   switch (kind) {
     case SummaryKind::mean:
@@ -105,9 +114,10 @@ double summary_of(SummaryKind kind, std::vector<double> values) {
 
 }  // namespace
 
-CaseTables::CaseTables(const StudyCard& study, const std::filesystem::path& data) {
+CaseTables::CaseTables(const StudyCard& study, const std::filesystem::path& data,
+                       const PublishedFigures& published) {
   for (const StudyTable& table : study.tables)
-    tables_.push_back(read(study, table, data));
+    tables_.push_back(read(study, table, data, published));
   for (const Table& table : tables_) {
     for (const Row& row : table.rows) {
       if (!row.name.empty() && !rows_.emplace(row.name, &row).second)
@@ -117,19 +127,21 @@ CaseTables::CaseTables(const StudyCard& study, const std::filesystem::path& data
   note_needs();
 }
 
-void CaseTables::add_formulas(Row& row, const Cells& cells, const StudyTable& table) {
+void CaseTables::add_formulas(Row& row, const Cells& cells, const StudyTable& table,
+                              const PublishedFigures& published) {
+  row.figure = figure_of(published, cells.text(table.id, "id"), cells);
   row.formulas.emplace_back("", cells.formula(table.value, "value"));
   for (const NamedFormula& beside : table.beside)
     row.formulas.emplace_back(beside.name, cells.formula(beside.formula, "beside"));
   for (const StudySummary& summary : table.summaries)
-    row.shares.push_back({.by = cells.text(summary.by, "by"),
-                          .id = cells.text(summary.id, "id"),
+    row.shares.push_back({.figure = figure_of(published, cells.text(summary.id, "id"), cells),
+                          .by = cells.text(summary.by, "by"),
                           .label = cells.text(summary.label, "label"),
                           .formula = cells.formula(summary.value, "value")});
 }
 
 CaseTables::Table CaseTables::read(const StudyCard& study, const StudyTable& table,
-                                   const std::filesystem::path& data) const {
+                                   const std::filesystem::path& data, const PublishedFigures& published) {
   const bool is_measured = table.cases.name.find('/') != std::string::npos;
   const HeadedTable file(is_measured ? data / table.cases.name : study_file(study.name, table.cases.name));
   Table found{.of = table};
@@ -137,16 +149,19 @@ CaseTables::Table CaseTables::read(const StudyCard& study, const StudyTable& tab
     const Cells cells(file, each);
     if (!table.where.empty() && cells.text(table.where, "where").empty()) continue;
     Row row{.name = cells.text(table.name, "name"),
-            .id = cells.text(table.id, "id"),
             .label = cells.text(table.label, "label"),
+            .figure = {},
             .at = cells.origin(),
             .columns = cells.numbers(),
             .formulas = {},
             .shares = {}};
-    if (!row.label.empty()) add_formulas(row, cells, table);
+    if (!row.label.empty()) add_formulas(row, cells, table, published);
     if (!table.experiment.empty()) row.experiment = experiment_of(study, table, cells);
     found.rows.push_back(std::move(row));
   }
+  if (std::ranges::all_of(found.rows, [](const Row& row) { return row.label.empty(); }))
+    throw ConfigError(table.cases.origin, "cases",
+                      fmt::format("'{}' has no row that is shown", table.cases.name));
   return found;
 }
 
@@ -216,11 +231,10 @@ std::optional<double> CaseTables::value_of(const Row& row, const Formula& formul
   return std::isnan(value) ? std::nullopt : std::optional(value);
 }
 
-StudyLine CaseTables::line_of(const Row& row, const PublishedFigures& published) const {
-  StudyLine line{
-      .figure = {.of = published.find(row.id), .simulated = value_of(row, row.formulas.front().second)},
-      .label = row.label,
-      .rows = row.shares.empty() ? std::size_t{0} : 1};
+StudyLine CaseTables::line_of(const Row& row) const {
+  StudyLine line{.figure = {.of = row.figure, .simulated = value_of(row, row.formulas.front().second)},
+                 .label = row.label,
+                 .rows = row.shares.empty() ? std::size_t{0} : 1};
   for (std::size_t i = 1; i < row.formulas.size(); ++i) {
     const auto& [name, formula] = row.formulas[i];
     if (const auto value = value_of(row, formula)) line.beside.emplace_back(name, *value);
@@ -229,7 +243,7 @@ StudyLine CaseTables::line_of(const Row& row, const PublishedFigures& published)
 }
 
 // A figure of which one row has no value has none.
-std::vector<StudyLine> CaseTables::summaries_of(const Table& table, const PublishedFigures& published) const {
+std::vector<StudyLine> CaseTables::summaries_of(const Table& table) const {
   std::vector<StudyLine> lines;
   for (std::size_t summary = 0; summary < table.of.summaries.size(); ++summary) {
     std::vector<std::pair<const Share*, std::vector<double>>> groups;
@@ -241,7 +255,7 @@ std::vector<StudyLine> CaseTables::summaries_of(const Table& table, const Publis
       group->second.push_back(value_of(row, share.formula).value_or(kNaN));
     }
     for (auto& [share, values] : groups) {
-      StudyLine line{.figure = {.of = published.find(share->id)}, .label = share->label, .rows = values.size()};
+      StudyLine line{.figure = {.of = share->figure}, .label = share->label, .rows = values.size()};
       if (std::ranges::none_of(values, [](double value) { return std::isnan(value); }))
         line.figure.simulated = summary_of(table.of.summaries[summary].kind, std::move(values));
       lines.push_back(std::move(line));
@@ -250,23 +264,23 @@ std::vector<StudyLine> CaseTables::summaries_of(const Table& table, const Publis
   return lines;
 }
 
-StudySection CaseTables::section_of(const Table& table, const PublishedFigures& published) const {
+StudySection CaseTables::section_of(const Table& table) const {
   StudySection section{.heading = table.of.heading,
-                       .lines = summaries_of(table, published),
+                       .lines = summaries_of(table),
                        .notes = table.of.notes,
                        .value = table.of.heads,
                        .decimals = table.of.decimals};
   for (const Row& row : table.rows)
-    if (!row.label.empty()) section.lines.push_back(line_of(row, published));
+    if (!row.label.empty()) section.lines.push_back(line_of(row));
   return section;
 }
 
-StudyReport CaseTables::sections(const PublishedFigures& published, std::vector<std::string>& broken) const {
+StudyReport CaseTables::sections(std::vector<std::string>& broken) const {
   StudyReport report;
   for (const Table& table : tables_) {
     for (const Row& row : table.rows)
       if (!row.refusal.empty()) broken.emplace_back(ConfigError(row.at, row.name, row.refusal).what());
-    report.push_back(section_of(table, published));
+    report.push_back(section_of(table));
   }
   return report;
 }

@@ -1,5 +1,6 @@
 #pragma once
-/// Sections of a study that are tables of cases, see StudyTable (configs/study_card.hpp): they need no code.
+/// Sections of a study that are tables of cases, see StudyTable (configs/presets/study_card.hpp): they need no
+/// code.
 
 #include <map>
 #include <optional>
@@ -7,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "configs/experiment_reader.hpp"
-#include "configs/study_card.hpp"
+#include "configs/jobs/experiment_reader.hpp"
+#include "configs/presets/study_card.hpp"
 #include "studies/cases/formula.hpp"
 #include "studies/simulations.hpp"
 #include "studies/study.hpp"
@@ -20,25 +21,30 @@ class Cells;
 class CaseTables {
  public:
   /// Reads the tables of \p study and the experiment of every row. \param data folder of the measured tables,
-  /// for cases that lie there. \throws ConfigError for a formula, a column or an override that is wrong, with
-  /// its place; IoError
-  CaseTables(const StudyCard& study, const std::filesystem::path& data);
+  /// for cases that lie there. \throws ConfigError for a formula, a column, an override or an id that is wrong,
+  /// and for a table that shows no row, with its place; IoError
+  CaseTables(const StudyCard& study, const std::filesystem::path& data, const PublishedFigures& published);
+  CaseTables(const CaseTables&) = delete;
+  CaseTables& operator=(const CaseTables&) = delete;
+  ~CaseTables() = default;
 
   /// A job for each row that runs something. This must outlive \p jobs.
   void plan(SimulationJobs& jobs);
 
   /// In the order of the card, after the jobs have run. Rows that could not run, or that need the number of one
   /// that could not, have no value: \p broken says why
-  StudyReport sections(const PublishedFigures& published, std::vector<std::string>& broken) const;
+  StudyReport sections(std::vector<std::string>& broken) const;
 
  private:
   /// What a row is to one of its table's summaries.
   struct Share {
-    std::string by, id, label;
+    PublishedFigure figure;
+    std::string by, label;
     Formula formula;
   };
   struct Row {
-    std::string name, id, label;
+    std::string name, label;  ///< without a label it is only there for others' formulas
+    PublishedFigure figure;
     Origin at;
     std::map<std::string, double> columns;                  ///< those that are numbers
     std::vector<std::pair<std::string, Formula>> formulas;  ///< of the figure, and what stands beside it
@@ -52,16 +58,18 @@ class CaseTables {
     std::vector<Row> rows = {};
   };
 
-  Table read(const StudyCard& study, const StudyTable& table, const std::filesystem::path& data) const;
-  static void add_formulas(Row& row, const Cells& cells, const StudyTable& table);
+  static Table read(const StudyCard& study, const StudyTable& table, const std::filesystem::path& data,
+                    const PublishedFigures& published);
+  static void add_formulas(Row& row, const Cells& cells, const StudyTable& table,
+                           const PublishedFigures& published);
   void note_needs();
   void note_needs(const Row& row, const Formula& formula,
                   std::map<const Row*, std::set<std::string>>& needed) const;
   std::optional<double> value_of(const Row& row, const Formula& formula) const;
   const Row& row_called(const std::string& name, const Row& by) const;
-  StudyLine line_of(const Row& row, const PublishedFigures& published) const;
-  std::vector<StudyLine> summaries_of(const Table& table, const PublishedFigures& published) const;
-  StudySection section_of(const Table& table, const PublishedFigures& published) const;
+  StudyLine line_of(const Row& row) const;
+  std::vector<StudyLine> summaries_of(const Table& table) const;
+  StudySection section_of(const Table& table) const;
 
   std::vector<Table> tables_;
   std::map<std::string, const Row*> rows_;                 ///< by name

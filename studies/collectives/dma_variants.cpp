@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "collectives/measure.hpp"
-#include "configs/experiment_reader.hpp"
-#include "configs/quantity_text.hpp"
+#include "configs/jobs/experiment_reader.hpp"
+#include "configs/toml/quantity_text.hpp"
 
 namespace c3 { inline namespace studies {
 namespace {

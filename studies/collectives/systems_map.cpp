@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/nearest_name.hpp"
-#include "configs/preset_store.hpp"
+#include "configs/presets/preset_store.hpp"
 
 namespace c3 { inline namespace studies {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "collectives/library/tuner.hpp"
 #include "collectives/measure.hpp"
-#include "configs/experiment_reader.hpp"
-#include "configs/preset_store.hpp"
+#include "configs/jobs/experiment_reader.hpp"
+#include "configs/presets/preset_store.hpp"
 #include "importers/collective_times/library_release.hpp"
 
 namespace c3 { inline namespace studies {

@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "configs/experiment_reader.hpp"
+#include "configs/jobs/experiment_reader.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "studies/conccl/characterisation_part.hpp"
 #include "studies/conccl/heuristics_part.hpp"

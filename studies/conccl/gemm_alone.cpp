@@ -4,8 +4,8 @@
 #include <array>
 #include <string_view>
 
-#include "configs/model_reader.hpp"
-#include "configs/preset_store.hpp"
+#include "configs/presets/model_reader.hpp"
+#include "configs/presets/preset_store.hpp"
 #include "gpu/kernel_time.hpp"
 #include "gpu/kernels/describe.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "configs/experiment_reader.hpp"
+#include "configs/jobs/experiment_reader.hpp"
 
 namespace c3 { inline namespace studies {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "base/nearest_name.hpp"
 #include "collectives/algorithms/algorithm.hpp"
-#include "configs/preset_store.hpp"
+#include "configs/presets/preset_store.hpp"
 #include "studies/checked_row.hpp"
 #include "workloads/program/written_streams.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "configs/experiment_reader.hpp"
+#include "configs/jobs/experiment_reader.hpp"
 #include "studies/conccl/ladder_cases.hpp"
 #include "studies/conccl/ladder_part.hpp"
 #include "studies/study.hpp"

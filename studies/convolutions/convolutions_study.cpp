@@ -5,7 +5,7 @@
 #include <iterator>
 #include <utility>
 
-#include "configs/preset_store.hpp"
+#include "configs/presets/preset_store.hpp"
 #include "studies/convolutions/cross_validation.hpp"
 #include "studies/convolutions/parts.hpp"
 #include "studies/jobs.hpp"

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "configs/coefficient_file.hpp"
+#include "configs/presets/coefficient_file.hpp"
 #include "gpu/calibration/cross_validation.hpp"
 #include "gpu/kernels/convolution/solver.hpp"
 

@@ -8,7 +8,7 @@
 #include <ranges>
 #include <utility>
 
-#include "configs/experiment_reader.hpp"
+#include "configs/jobs/experiment_reader.hpp"
 #include "engine/random.hpp"
 #include "studies/dlrm/parts.hpp"
 #include "studies/training/step_cost.hpp"

@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "collectives/measure.hpp"
-#include "configs/experiment_reader.hpp"
-#include "configs/preset_store.hpp"
-#include "configs/spec_readers.hpp"
+#include "configs/jobs/experiment_reader.hpp"
+#include "configs/presets/preset_store.hpp"
+#include "configs/presets/spec_readers.hpp"
 #include "studies/dlrm/parts.hpp"
 
 namespace c3 { inline namespace studies {

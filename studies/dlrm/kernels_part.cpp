@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "base/statistics.hpp"
-#include "configs/preset_store.hpp"
+#include "configs/presets/preset_store.hpp"
 #include "gpu/kernel_time.hpp"
 #include "gpu/kernels/embedding/embedding_kernel.hpp"
 #include "studies/dlrm/parts.hpp"

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "collectives/measure.hpp"
-#include "configs/experiment_reader.hpp"
+#include "configs/jobs/experiment_reader.hpp"
 #include "studies/dlrm/parts.hpp"
 #include "studies/training/step_cost.hpp"
 #include "workloads/execute/run.hpp"

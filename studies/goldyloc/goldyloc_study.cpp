@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "configs/preset_store.hpp"
+#include "configs/presets/preset_store.hpp"
 #include "studies/goldyloc/concurrency.hpp"
 #include "studies/goldyloc/predictor.hpp"
 #include "studies/simulations.hpp"

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "configs/preset_store.hpp"
+#include "configs/presets/preset_store.hpp"
 #include "gpu/kernel_run.hpp"
 #include "gpu/kernels/describe.hpp"
 #include "studies/checked_row.hpp"

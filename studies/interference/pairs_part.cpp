@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "configs/experiment_reader.hpp"
+#include "configs/jobs/experiment_reader.hpp"
 #include "engine/units.hpp"
 #include "studies/checked_row.hpp"
 #include "studies/interference/parts.hpp"

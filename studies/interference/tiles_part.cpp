@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/enum_names.hpp"
-#include "configs/preset_store.hpp"
+#include "configs/presets/preset_store.hpp"
 #include "studies/checked_row.hpp"
 #include "studies/interference/parts.hpp"
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "configs/preset_store.hpp"
+#include "configs/presets/preset_store.hpp"
 #include "gpu/pim.hpp"
 #include "studies/checked_row.hpp"
 #include "studies/jitq/parts.hpp"

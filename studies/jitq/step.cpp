@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "configs/experiment_reader.hpp"
-#include "configs/model_reader.hpp"
-#include "configs/preset_store.hpp"
+#include "configs/jobs/experiment_reader.hpp"
+#include "configs/presets/model_reader.hpp"
+#include "configs/presets/preset_store.hpp"
 #include "gpu/kernels/attention/attention_shape.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/kernels/operator_table.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "configs/preset_store.hpp"
+#include "configs/presets/preset_store.hpp"
 #include "studies/kernels/parts.hpp"
 #include "studies/kernels/unseen.hpp"
 

@@ -10,9 +10,9 @@
 
 #include "base/csv_text.hpp"
 #include "base/nearest_name.hpp"
-#include "configs/config_error.hpp"
-#include "configs/gpu_match.hpp"
-#include "configs/preset_store.hpp"
+#include "configs/presets/gpu_match.hpp"
+#include "configs/presets/preset_store.hpp"
+#include "configs/toml/config_error.hpp"
 #include "files/input_files.hpp"
 
 namespace c3 { inline namespace studies {

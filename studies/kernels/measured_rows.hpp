@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "configs/measured_kernels.hpp"
+#include "configs/jobs/measured_kernels.hpp"
 #include "gpu/calibration/kernel_fit.hpp"
 #include "gpu/spec.hpp"
 #include "studies/comparison.hpp"

@@ -5,7 +5,7 @@
 #include <functional>
 #include <utility>
 
-#include "configs/coefficient_file.hpp"
+#include "configs/presets/coefficient_file.hpp"
 #include "studies/comparison.hpp"
 #include "studies/kernels/protocol.hpp"
 

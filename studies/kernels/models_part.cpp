@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-#include "configs/preset_store.hpp"
+#include "configs/presets/preset_store.hpp"
 #include "engine/errors.hpp"
 #include "gpu/kernels/describe.hpp"
 #include "studies/comparison.hpp"

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "configs/preset_store.hpp"
+#include "configs/presets/preset_store.hpp"
 #include "gpu/calibration/kernel_fit.hpp"
 #include "gpu/kernels/attention/attention_shape.hpp"
 #include "gpu/kernels/describe.hpp"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <string>
 
-#include "configs/preset_store.hpp"
+#include "configs/presets/preset_store.hpp"
 #include "gpu/kernels/stream_times.hpp"
 #include "gpu/kernels/vector/vector_shape.hpp"
 

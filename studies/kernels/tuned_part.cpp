@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-#include "configs/preset_store.hpp"
+#include "configs/presets/preset_store.hpp"
 #include "gpu/kernels/describe.hpp"
 #include "studies/checked_row.hpp"
 #include "studies/comparison.hpp"

@@ -1,6 +1,6 @@
 #include "studies/kernels/unseen.hpp"
 
-#include "configs/coefficient_file.hpp"
+#include "configs/presets/coefficient_file.hpp"
 
 namespace c3 { inline namespace studies {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "configs/preset_store.hpp"
+#include "configs/presets/preset_store.hpp"
 #include "gpu/kernel_run.hpp"
 
 namespace c3 { inline namespace studies {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "configs/preset_store.hpp"
+#include "configs/presets/preset_store.hpp"
 #include "gpu/kernels/describe.hpp"
 #include "studies/checked_row.hpp"
 #include "studies/one_gpu/parts.hpp"

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "configs/preset_store.hpp"
+#include "configs/presets/preset_store.hpp"
 #include "studies/checked_row.hpp"
 #include "studies/comparison.hpp"
 #include "studies/one_gpu/parts.hpp"

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "configs/experiment_reader.hpp"
+#include "configs/jobs/experiment_reader.hpp"
 #include "engine/units.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/kernels/operator.hpp"

@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "configs/preset_store.hpp"
-#include "configs/timed_table.hpp"
+#include "configs/presets/preset_store.hpp"
+#include "configs/tables/timed_table.hpp"
 #include "engine/random.hpp"
 #include "gpu/kernels/describe.hpp"
 #include "studies/sampling/parts.hpp"

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "configs/timed_table.hpp"
+#include "configs/tables/timed_table.hpp"
 #include "studies/sampling/parts.hpp"
 #include "workloads/sampling/seq_points.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "configs/loop_reader.hpp"
+#include "configs/jobs/loop_reader.hpp"
 #include "studies/sampling/parts.hpp"
 
 namespace c3 { inline namespace studies {

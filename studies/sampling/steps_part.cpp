@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "configs/experiment_reader.hpp"
+#include "configs/jobs/experiment_reader.hpp"
 #include "engine/random.hpp"
 #include "gpu/kernels/describe.hpp"
 #include "gpu/kernels/operator_class.hpp"

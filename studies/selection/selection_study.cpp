@@ -6,8 +6,8 @@
 #include <string_view>
 #include <utility>
 
-#include "configs/preset_store.hpp"
-#include "configs/selector_file.hpp"
+#include "configs/presets/preset_store.hpp"
+#include "configs/presets/selector_file.hpp"
 #include "studies/convolutions/find_db.hpp"
 #include "studies/selection/solver_choice.hpp"
 #include "studies/selection/tile_choice.hpp"

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <utility>
 
-#include "configs/preset_store.hpp"
+#include "configs/presets/preset_store.hpp"
 #include "engine/random.hpp"
 #include "gpu/selection/problem_features.hpp"
 #include "studies/checked_row.hpp"

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <string_view>
 
-#include "configs/experiment_reader.hpp"
+#include "configs/jobs/experiment_reader.hpp"
 
 namespace c3 { inline namespace studies {
 namespace {

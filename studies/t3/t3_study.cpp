@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "configs/experiment_reader.hpp"
+#include "configs/jobs/experiment_reader.hpp"
 #include "studies/t3/speedup_part.hpp"
 #include "studies/t3/sublayer_results.hpp"
 #include "studies/t3/t3_sensitivity.hpp"

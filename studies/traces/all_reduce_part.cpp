@@ -6,7 +6,7 @@
 
 #include "collectives/library/tuner.hpp"
 #include "collectives/measure.hpp"
-#include "configs/experiment_reader.hpp"
+#include "configs/jobs/experiment_reader.hpp"
 #include "studies/traces/parts.hpp"
 #include "workloads/traces/collective_matching.hpp"
 

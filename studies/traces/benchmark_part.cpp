@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "configs/experiment_reader.hpp"
+#include "configs/jobs/experiment_reader.hpp"
 #include "studies/traces/parts.hpp"
 #include "workloads/comparison/similarity.hpp"
 #include "workloads/traces/benchmark/benchmark_run.hpp"

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "configs/gpu_match.hpp"
-#include "configs/preset_store.hpp"
+#include "configs/presets/gpu_match.hpp"
+#include "configs/presets/preset_store.hpp"
 #include "studies/traces/parts.hpp"
 #include "workloads/traces/retiming/retimed_kernels.hpp"
 

@@ -14,8 +14,8 @@
 #include <fmt/format.h>
 
 #include "base/statistics.hpp"
-#include "configs/experiment_reader.hpp"
-#include "configs/replay_experiment.hpp"
+#include "configs/jobs/experiment_reader.hpp"
+#include "configs/jobs/replay_experiment.hpp"
 #include "files/io_error.hpp"
 #include "files/temporary_file.hpp"
 #include "files/unpacked_file.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "configs/experiment_reader.hpp"
+#include "configs/jobs/experiment_reader.hpp"
 #include "studies/simulations.hpp"
 #include "studies/study.hpp"
 #include "studies/training/measured_steps.hpp"

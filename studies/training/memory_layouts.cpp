@@ -10,8 +10,8 @@
 #include <string_view>
 #include <utility>
 
-#include "configs/experiment_reader.hpp"
-#include "configs/preset_store.hpp"
+#include "configs/jobs/experiment_reader.hpp"
+#include "configs/presets/preset_store.hpp"
 #include "workloads/models/transformer.hpp"
 #include "workloads/training/training_step.hpp"
 

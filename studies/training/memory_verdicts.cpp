@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "configs/experiment_reader.hpp"
+#include "configs/jobs/experiment_reader.hpp"
 #include "studies/training/memory_layouts.hpp"
 #include "studies/training/step_numbers.hpp"
 

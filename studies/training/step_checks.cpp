@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "configs/experiment_reader.hpp"
+#include "configs/jobs/experiment_reader.hpp"
 #include "studies/training/step_numbers.hpp"
 #include "workloads/analysis/loss_split.hpp"
 #include "workloads/analysis/steady_state.hpp"

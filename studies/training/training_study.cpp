@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "configs/experiment_reader.hpp"
+#include "configs/jobs/experiment_reader.hpp"
 #include "studies/training/gpt_pieces.hpp"
 #include "studies/training/measured_gpts.hpp"
 #include "studies/training/mechanisms.hpp"

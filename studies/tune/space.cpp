@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/cpu_clock.hpp"
-#include "configs/config_error.hpp"
-#include "configs/sweep_positions.hpp"
+#include "configs/jobs/sweep_positions.hpp"
+#include "configs/toml/config_error.hpp"
 #include "engine/errors.hpp"
 
 namespace c3 { inline namespace studies {

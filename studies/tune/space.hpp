@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "configs/tune.hpp"
+#include "configs/jobs/tune.hpp"
 #include "studies/simulations.hpp"
 #include "workloads/tune/candidate.hpp"
 

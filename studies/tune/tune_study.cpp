@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "configs/preset_store.hpp"
+#include "configs/presets/preset_store.hpp"
 #include "studies/tune/searches.hpp"
 #include "studies/tune/space.hpp"
 

@@ -50,7 +50,7 @@ MAY_USE = {
 # A configuration names files that c3sim wrote, and nothing else of results/.
 # Of app/, studies take what a program of verbs is made of.
 ONLY_INCLUDES = {("configs", "results"): ["results/program_file"],
-                 ("studies", "app"): ["app/command_line", "app/exit_code", "app/progress_line", "app/reproduce_request", "app/verb"]}
+                 ("studies", "app"): ["app/command/command_line", "app/command/exit_code", "app/command/progress_line", "app/command/verb", "app/reproduce/reproduce_request"]}
 # Libraries whose headers take seconds to parse, and the one file that includes them.
 ONE_FILE = {"nlohmann/": "base/json.cpp", "CLI/": "base/options.cpp", "simdjson": "workloads/traces/json_tree.cpp"}
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "configs/preset_store.hpp"
+#include "configs/presets/preset_store.hpp"
 #include "gpu/kernels/attention/attention_shape.hpp"
 #include "gpu/kernels/batch_norm/batch_norm_shape.hpp"
 #include "gpu/kernels/convolution/convolution_shape.hpp"

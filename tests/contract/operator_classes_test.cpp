@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
-#include "configs/preset_store.hpp"
-#include "configs/unused_keys.hpp"
+#include "configs/jobs/unused_keys.hpp"
+#include "configs/presets/preset_store.hpp"
 #include "gpu/calibration/kernel_fit.hpp"
 #include "gpu/kernels/describe.hpp"
 #include "tests/support/mi300x_like.hpp"

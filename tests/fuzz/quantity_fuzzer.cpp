@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "configs/quantity_text.hpp"
+#include "configs/toml/quantity_text.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using c3::Dimension;

@@ -11,8 +11,8 @@
 
 #include <unistd.h>
 
-#include "configs/config_error.hpp"
-#include "configs/experiment_reader.hpp"
+#include "configs/jobs/experiment_reader.hpp"
+#include "configs/toml/config_error.hpp"
 
 namespace {
 

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "configs/scales.hpp"
+#include "configs/presets/scales.hpp"
 #include "tests/support/pinned_collectives.hpp"
 
 namespace c3::test { namespace {

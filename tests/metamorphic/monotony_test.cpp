@@ -14,10 +14,10 @@
 #include <string>
 #include <vector>
 
-#include "configs/config_error.hpp"
 #include "configs/fields/gpu_fields.hpp"
-#include "configs/preset_store.hpp"
-#include "configs/quantity_text.hpp"
+#include "configs/presets/preset_store.hpp"
+#include "configs/toml/config_error.hpp"
+#include "configs/toml/quantity_text.hpp"
 #include "engine/errors.hpp"
 #include "gpu/clock/governor.hpp"
 #include "gpu/kernels/describe.hpp"

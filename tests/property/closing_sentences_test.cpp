@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "app/explanation.hpp"
-#include "app/import_tables.hpp"
-#include "app/memory_account.hpp"
-#include "app/tune_answer.hpp"
+#include "app/explain/explanation.hpp"
+#include "app/import/import_tables.hpp"
+#include "app/memory/memory_account.hpp"
+#include "app/tune/tune_answer.hpp"
 #include "results/recommendation.hpp"
 #include "results/run_words.hpp"
 

@@ -22,8 +22,8 @@
 #include <vector>
 
 #include "collectives/measure.hpp"
-#include "configs/experiment_reader.hpp"
-#include "configs/preset_store.hpp"
+#include "configs/jobs/experiment_reader.hpp"
+#include "configs/presets/preset_store.hpp"
 #include "engine/errors.hpp"
 
 using namespace c3;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "configs/experiment_reader.hpp"
+#include "configs/jobs/experiment_reader.hpp"
 #include "studies/t3/sublayer_results.hpp"
 #include "tests/support/near.hpp"
 

@@ -8,7 +8,7 @@
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
-#include "configs/preset_store.hpp"
+#include "configs/presets/preset_store.hpp"
 #include "engine/errors.hpp"
 #include "gpu/kernels/describe.hpp"
 #include "gpu/kernels/operator_table.hpp"

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <rapidcheck.h>
 
-#include "configs/preset_store.hpp"
+#include "configs/presets/preset_store.hpp"
 #include "gpu/kernels/operator_table.hpp"
 #include "tests/support/trace_text.hpp"
 #include "workloads/traces/retiming/kernel_operators.hpp"

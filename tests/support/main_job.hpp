@@ -6,8 +6,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "configs/experiment_reader.hpp"
-#include "configs/preset_store.hpp"
+#include "configs/jobs/experiment_reader.hpp"
+#include "configs/presets/preset_store.hpp"
 #include "engine/random.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "workloads/execute/run.hpp"

@@ -12,8 +12,8 @@
 
 #include <fmt/format.h>
 
-#include "configs/experiment_reader.hpp"
-#include "configs/preset_store.hpp"
+#include "configs/jobs/experiment_reader.hpp"
+#include "configs/presets/preset_store.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "workloads/traces/execution/operator_list_file.hpp"
 

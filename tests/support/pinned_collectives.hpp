@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "collectives/measure.hpp"
-#include "configs/config_error.hpp"
-#include "configs/experiment_reader.hpp"
-#include "configs/preset_store.hpp"
+#include "configs/jobs/experiment_reader.hpp"
+#include "configs/presets/preset_store.hpp"
+#include "configs/toml/config_error.hpp"
 #include "engine/errors.hpp"
 
 namespace c3::test {

@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "configs/coefficient_file.hpp"
-#include "configs/preset_store.hpp"
+#include "configs/presets/coefficient_file.hpp"
+#include "configs/presets/preset_store.hpp"
 #include "gpu/calibration/kernel_fit.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "tests/support/near.hpp"

@@ -10,7 +10,7 @@
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/backends/entry.hpp"
 #include "collectives/library/tuner.hpp"
-#include "configs/experiment_reader.hpp"
+#include "configs/jobs/experiment_reader.hpp"
 #include "engine/errors.hpp"
 #include "tests/support/clusters.hpp"
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "configs/experiment_reader.hpp"
+#include "configs/jobs/experiment_reader.hpp"
 #include "tests/support/print_units.hpp"
 
 using namespace c3;

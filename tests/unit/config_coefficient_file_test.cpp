@@ -1,6 +1,6 @@
 // Coefficient tables as files, and those that ship.
 
-#include "configs/coefficient_file.hpp"
+#include "configs/presets/coefficient_file.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,7 +8,7 @@
 #include <cmath>
 #include <string>
 
-#include "configs/preset_store.hpp"
+#include "configs/presets/preset_store.hpp"
 #include "gpu/kernels/attention/attention_shape.hpp"
 #include "gpu/kernels/convolution/convolution_shape.hpp"
 #include "gpu/kernels/describe.hpp"

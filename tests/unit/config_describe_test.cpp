@@ -1,4 +1,4 @@
-#include "configs/describe.hpp"
+#include "configs/toml/describe.hpp"
 
 #include <doctest/doctest.h>
 
@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "configs/experiment_reader.hpp"
-#include "configs/preset_store.hpp"
-#include "configs/section.hpp"
+#include "configs/jobs/experiment_reader.hpp"
+#include "configs/presets/preset_store.hpp"
+#include "configs/toml/section.hpp"
 #include "tests/unit/config_files.hpp"
 
 namespace c3 { namespace {

@@ -3,8 +3,8 @@
 #include <optional>
 #include <string>
 
-#include "configs/config_diff.hpp"
-#include "configs/toml_text.hpp"
+#include "configs/toml/config_diff.hpp"
+#include "configs/toml/toml_text.hpp"
 
 namespace c3 { namespace {
 

@@ -1,5 +1,5 @@
-#include "configs/document.hpp"
-#include "configs/overrides.hpp"
+#include "configs/presets/document.hpp"
+#include "configs/toml/overrides.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "configs/toml_text.hpp"
+#include "configs/toml/toml_text.hpp"
 #include "tests/unit/config_files.hpp"
 
 namespace c3 { namespace {

@@ -1,4 +1,4 @@
-#include "configs/experiment_reader.hpp"
+#include "configs/jobs/experiment_reader.hpp"
 #include "gpu/kernels/attention/attention_shape.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/kernels/vector/vector_shape.hpp"
@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "configs/preset_store.hpp"
+#include "configs/presets/preset_store.hpp"
 #include "tests/support/print_units.hpp"
 #include "tests/support/written_experiment.hpp"
 #include "tests/unit/config_files.hpp"

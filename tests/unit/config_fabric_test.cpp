@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "configs/experiment_reader.hpp"
-#include "configs/preset_store.hpp"
-#include "configs/section.hpp"
-#include "configs/spec_readers.hpp"
-#include "configs/toml_text.hpp"
+#include "configs/jobs/experiment_reader.hpp"
+#include "configs/presets/preset_store.hpp"
+#include "configs/presets/spec_readers.hpp"
+#include "configs/toml/section.hpp"
+#include "configs/toml/toml_text.hpp"
 #include "tests/support/near.hpp"
 #include "tests/support/print_units.hpp"
 #include "tests/unit/config_files.hpp"

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "configs/config_error.hpp"
+#include "configs/toml/config_error.hpp"
 
 namespace c3 {
 

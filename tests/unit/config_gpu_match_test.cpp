@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "configs/gpu_match.hpp"
-#include "configs/preset_store.hpp"
+#include "configs/presets/gpu_match.hpp"
+#include "configs/presets/preset_store.hpp"
 
 using namespace c3;
 

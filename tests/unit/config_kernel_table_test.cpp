@@ -1,4 +1,4 @@
-#include "configs/kernel_table.hpp"
+#include "configs/tables/kernel_table.hpp"
 #include "files/io_error.hpp"
 #include "gpu/kernels/attention/attention_shape.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "configs/experiment_reader.hpp"
-#include "configs/library_environment.hpp"
+#include "configs/jobs/experiment_reader.hpp"
+#include "configs/presets/library_environment.hpp"
 #include "tests/unit/config_files.hpp"
 
 namespace c3 { namespace {

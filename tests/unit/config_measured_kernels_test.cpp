@@ -1,4 +1,4 @@
-#include "configs/measured_kernels.hpp"
+#include "configs/jobs/measured_kernels.hpp"
 #include "gpu/kernels/attention/attention_shape.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/kernels/vector/vector_shape.hpp"

@@ -1,4 +1,4 @@
-#include "configs/model_reader.hpp"
+#include "configs/presets/model_reader.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,9 +8,9 @@
 #include <tuple>
 #include <utility>
 
-#include "configs/preset_store.hpp"
-#include "configs/section.hpp"
-#include "configs/toml_text.hpp"
+#include "configs/presets/preset_store.hpp"
+#include "configs/toml/section.hpp"
+#include "configs/toml/toml_text.hpp"
 #include "tests/unit/config_files.hpp"
 #include "workloads/models/transformer.hpp"
 

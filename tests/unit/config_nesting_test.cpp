@@ -1,12 +1,12 @@
-#include "configs/nesting.hpp"
+#include "configs/toml/nesting.hpp"
 
 #include <doctest/doctest.h>
 
 #include <string>
 #include <vector>
 
-#include "configs/document.hpp"
-#include "configs/toml_text.hpp"
+#include "configs/presets/document.hpp"
+#include "configs/toml/toml_text.hpp"
 #include "tests/unit/config_files.hpp"
 
 namespace c3 { namespace {

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "base/nearest_name.hpp"
-#include "configs/document.hpp"
-#include "configs/doubts.hpp"
-#include "configs/experiment_reader.hpp"
-#include "configs/preset_store.hpp"
-#include "configs/toml_text.hpp"
+#include "configs/jobs/doubts.hpp"
+#include "configs/jobs/experiment_reader.hpp"
+#include "configs/presets/document.hpp"
+#include "configs/presets/preset_store.hpp"
+#include "configs/toml/toml_text.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "tests/unit/config_files.hpp"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string>
 
-#include "configs/experiment_reader.hpp"
+#include "configs/jobs/experiment_reader.hpp"
 #include "gpu/hbm_rate.hpp"
 #include "tests/support/near.hpp"
 #include "tests/unit/config_files.hpp"

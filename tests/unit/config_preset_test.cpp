@@ -1,15 +1,15 @@
-#include "configs/experiment_reader.hpp"
-#include "configs/gpu_match.hpp"
-#include "configs/preset_store.hpp"
+#include "configs/jobs/experiment_reader.hpp"
+#include "configs/presets/gpu_match.hpp"
+#include "configs/presets/preset_store.hpp"
 
 #include <doctest/doctest.h>
 
 #include <array>
 #include <cstdlib>
 
-#include "configs/section.hpp"
-#include "configs/spec_readers.hpp"
-#include "configs/toml_text.hpp"
+#include "configs/presets/spec_readers.hpp"
+#include "configs/toml/section.hpp"
+#include "configs/toml/toml_text.hpp"
 #include "gpu/clock/sustained_level.hpp"
 #include "gpu/spec.hpp"
 #include "tests/support/collective_bench.hpp"

@@ -1,4 +1,4 @@
-#include "configs/quantity_text.hpp"
+#include "configs/toml/quantity_text.hpp"
 
 #include <doctest/doctest.h>
 

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "configs/rank_list.hpp"
+#include "configs/toml/rank_list.hpp"
 
 using namespace c3;
 

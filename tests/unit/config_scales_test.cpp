@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "configs/experiment_reader.hpp"
-#include "configs/preset_store.hpp"
+#include "configs/jobs/experiment_reader.hpp"
+#include "configs/presets/preset_store.hpp"
 #include "tests/support/near.hpp"
 #include "tests/unit/config_files.hpp"
 

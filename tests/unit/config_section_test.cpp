@@ -1,4 +1,4 @@
-#include "configs/section.hpp"
+#include "configs/toml/section.hpp"
 
 #include <doctest/doctest.h>
 
@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "configs/toml_text.hpp"
+#include "configs/toml/toml_text.hpp"
 #include "tests/support/print_units.hpp"
 #include "tests/unit/config_files.hpp"
 

@@ -1,4 +1,4 @@
-#include "configs/study_card.hpp"
+#include "configs/presets/study_card.hpp"
 
 #include <doctest/doctest.h>
 

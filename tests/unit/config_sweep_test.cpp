@@ -1,6 +1,6 @@
 /// [sweep]: values, ranges, filters, and that a point is the experiment that its --set options make.
 
-#include "configs/sweep.hpp"
+#include "configs/jobs/sweep.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "configs/sweep_range.hpp"
-#include "configs/toml_text.hpp"
+#include "configs/sweeps/sweep_range.hpp"
+#include "configs/toml/toml_text.hpp"
 #include "tests/unit/config_files.hpp"
 
 namespace c3 { namespace {

@@ -3,8 +3,8 @@
 #include <fstream>
 #include <string>
 
-#include "configs/config_error.hpp"
-#include "configs/timed_table.hpp"
+#include "configs/tables/timed_table.hpp"
+#include "configs/toml/config_error.hpp"
 #include "tests/support/near.hpp"
 #include "tests/support/temporary_folder.hpp"
 

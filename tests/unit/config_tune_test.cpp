@@ -1,7 +1,7 @@
 /// [tune]: what may vary, by its own keys or those of [sweep], and what is wanted of it.
 
-#include "configs/sweep_positions.hpp"
-#include "configs/tune.hpp"
+#include "configs/jobs/sweep_positions.hpp"
+#include "configs/jobs/tune.hpp"
 
 #include <doctest/doctest.h>
 

@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-#include "configs/preset_store.hpp"
+#include "configs/presets/preset_store.hpp"
 #include "engine/errors.hpp"
 #include "gpu/kernels/describe.hpp"
 #include "tests/support/gpu_families.hpp"

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "configs/preset_store.hpp"
+#include "configs/presets/preset_store.hpp"
 #include "engine/errors.hpp"
 #include "gpu/kernel_time.hpp"
 #include "gpu/kernels/describe.hpp"

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "configs/preset_store.hpp"
+#include "configs/presets/preset_store.hpp"
 #include "engine/errors.hpp"
 #include "gpu/kernel_time.hpp"
 #include "gpu/kernels/gemm/gemm_kernel.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "configs/preset_store.hpp"
+#include "configs/presets/preset_store.hpp"
 #include "gpu/kernel_time.hpp"
 #include "gpu/kernels/convolution/solver.hpp"
 #include "gpu/kernels/describe.hpp"

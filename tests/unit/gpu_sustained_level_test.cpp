@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "configs/preset_store.hpp"
+#include "configs/presets/preset_store.hpp"
 #include "gpu/clock/governor.hpp"
 #include "tests/support/governed_gpu.hpp"
 #include "tests/support/mi300x_like.hpp"

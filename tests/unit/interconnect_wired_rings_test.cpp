@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "configs/preset_store.hpp"
-#include "configs/section.hpp"
-#include "configs/spec_readers.hpp"
+#include "configs/presets/preset_store.hpp"
+#include "configs/presets/spec_readers.hpp"
+#include "configs/toml/section.hpp"
 #include "interconnect/interconnect.hpp"
 #include "interconnect/wiring.hpp"
 #include "tests/support/wired_nodes.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "configs/preset_store.hpp"
+#include "configs/presets/preset_store.hpp"
 #include "gpu/kernels/describe.hpp"
 #include "gpu/selection/problem_features.hpp"
 

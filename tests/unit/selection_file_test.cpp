@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "configs/selector_file.hpp"
+#include "configs/presets/selector_file.hpp"
 #include "studies/selection/growing/selector_training.hpp"
 #include "tests/unit/config_files.hpp"
 

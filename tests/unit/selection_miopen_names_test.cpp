@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "configs/selector_file.hpp"
+#include "configs/presets/selector_file.hpp"
 #include "gpu/kernels/convolution/miopen_solver.hpp"
 
 using namespace c3;

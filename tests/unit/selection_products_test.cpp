@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "configs/learned_products.hpp"
-#include "configs/preset_store.hpp"
-#include "configs/selector_file.hpp"
+#include "configs/presets/learned_products.hpp"
+#include "configs/presets/preset_store.hpp"
+#include "configs/presets/selector_file.hpp"
 #include "gpu/kernel_time.hpp"
 #include "gpu/kernels/gemm/gemm_kernel.hpp"
 #include "gpu/selection/problem_features.hpp"

@@ -42,7 +42,7 @@ class MyStudy {
   /// Runs what its tables plan, here.
   StudySection section() {
     const StudyCard card = study_cards_called("mine");
-    CaseTables tables(card, folder_.path());
+    CaseTables tables(card, folder_.path(), PublishedFigures(study_file("mine", "published.csv")));
     SimulationJobs jobs;
     tables.plan(jobs);
     runs = jobs.size();
@@ -53,7 +53,7 @@ class MyStudy {
         job.take(SimulatedTime{.said = error.what()});
       }
     }
-    const StudyReport report = tables.sections(PublishedFigures(study_file("mine", "published.csv")), broken);
+    const StudyReport report = tables.sections(broken);
     REQUIRE(report.size() == 1);
     return report.front();
   }
@@ -151,6 +151,12 @@ summary = [{ id = "mean", label = "all", kind = "mean" }]
         std::string::npos);
 }
 
+TEST_CASE("an id without a published row is refused") {
+  MyStudy study("id = \"g.${label}\"\nname = \"${label}\"\nvalue = \"x\"\n", "label,x\na,1\n");
+  CHECK(study.refusal() ==
+        "cases.csv:2:1: id: published.csv has no row 'g.a', nor one whose id it begins with");
+}
+
 TEST_CASE("what a card or a row names and what there is not is refused with its place") {
   const auto refusal = [](const char* value, const char* cases) {
     return MyStudy(fmt::format("id = \"f\"\nname = \"${{label}}\"\nvalue = \"{}\"\n", value), cases).refusal();
@@ -160,6 +166,8 @@ TEST_CASE("what a card or a row names and what there is not is refused with its 
   CHECK(refusal("time", "label,x\na,1\n") ==
         "cases.csv:2:1: value: 'time' is no column of numbers, and 'a' runs nothing");
   CHECK(refusal("b:x", "label,x\na,1\n").starts_with("cases.csv:2:1: value: unknown row 'b'"));
+  CHECK(refusal("x", "label,x\n,1\n")
+            .starts_with("study.toml:4:9: cases: 'cases.csv' has no row that is shown"));
   CHECK(refusal("x", "label,x\na,1\na,2\n") == "cases.csv:3:1: name: 'a' is there twice");
   CHECK(refusal("${x", "label,x\na,1\n") == "cases.csv:2:1: value: '${x' has no '}'");
 }

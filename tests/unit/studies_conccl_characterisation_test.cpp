@@ -6,8 +6,8 @@
 #include <set>
 #include <tuple>
 
-#include "configs/experiment_reader.hpp"
-#include "configs/preset_store.hpp"
+#include "configs/jobs/experiment_reader.hpp"
+#include "configs/presets/preset_store.hpp"
 #include "engine/errors.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "studies/conccl/characterisation_part.hpp"

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "configs/experiment_reader.hpp"
-#include "configs/preset_store.hpp"
+#include "configs/jobs/experiment_reader.hpp"
+#include "configs/presets/preset_store.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "studies/conccl/heuristics_part.hpp"
 #include "studies/conccl/hypotheses_part.hpp"

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "configs/preset_store.hpp"
+#include "configs/presets/preset_store.hpp"
 #include "gpu/kernels/convolution/solver.hpp"
 #include "gpu/kernels/describe.hpp"
 #include "studies/convolutions/parts.hpp"

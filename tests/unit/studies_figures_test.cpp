@@ -3,7 +3,7 @@
 #include <atomic>
 #include <stdexcept>
 
-#include "configs/config_error.hpp"
+#include "configs/toml/config_error.hpp"
 #include "files/io_error.hpp"
 #include "studies/comparison.hpp"
 #include "studies/figure.hpp"

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "configs/preset_store.hpp"
+#include "configs/presets/preset_store.hpp"
 #include "gpu/kernels/gemm/gemm_choice.hpp"
 #include "gpu/kernels/gemm/gemm_kernel.hpp"
 #include "studies/goldyloc/predictor.hpp"

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "configs/config_error.hpp"
-#include "configs/preset_store.hpp"
+#include "configs/presets/preset_store.hpp"
+#include "configs/toml/config_error.hpp"
 #include "gpu/kernels/describe.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/kernels/vector/vector_shape.hpp"

@@ -10,10 +10,10 @@
 #include <string_view>
 #include <vector>
 
-#include "configs/document.hpp"
-#include "configs/experiment_reader.hpp"
-#include "configs/preset_store.hpp"
-#include "configs/unused_keys.hpp"
+#include "configs/jobs/experiment_reader.hpp"
+#include "configs/jobs/unused_keys.hpp"
+#include "configs/presets/document.hpp"
+#include "configs/presets/preset_store.hpp"
 #include "gpu/kernels/convolution/convolution_shape.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "studies/hypotheses.hpp"

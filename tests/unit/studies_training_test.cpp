@@ -5,7 +5,7 @@
 #include <fstream>
 #include <string>
 
-#include "configs/experiment_reader.hpp"
+#include "configs/jobs/experiment_reader.hpp"
 #include "studies/training/first_table.hpp"
 #include "studies/training/gpt_pieces.hpp"
 #include "studies/training/measured_gpts.hpp"

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-#include "configs/preset_store.hpp"
+#include "configs/presets/preset_store.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "tests/support/near.hpp"
 #include "tests/support/print_units.hpp"

@@ -6,7 +6,7 @@
 #include <map>
 #include <numeric>
 
-#include "configs/preset_store.hpp"
+#include "configs/presets/preset_store.hpp"
 #include "gpu/kernels/convolution/convolution_shape.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "tests/support/mi300x_like.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "configs/experiment_reader.hpp"
+#include "configs/jobs/experiment_reader.hpp"
 #include "engine/errors.hpp"
 #include "results/trace_labels.hpp"
 #include "tests/support/near.hpp"

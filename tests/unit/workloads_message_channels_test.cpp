@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "configs/experiment_reader.hpp"
+#include "configs/jobs/experiment_reader.hpp"
 #include "workloads/execute/run.hpp"
 #include "workloads/program/program_builder.hpp"
 

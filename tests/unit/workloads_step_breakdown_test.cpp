@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "configs/experiment_reader.hpp"
+#include "configs/jobs/experiment_reader.hpp"
 #include "tests/support/mi300x_like.hpp"
 #include "tests/support/near.hpp"
 #include "tests/support/print_units.hpp"

@@ -11,7 +11,7 @@ import subprocess
 from . import world
 
 # An internal error is documented, too, but it is a bug whatever the input.
-CODES = re.findall(r"kExit(\w+) = (\d+),", (pathlib.Path(os.environ["C3SIM_SOURCE"]) / "app/exit_code.hpp").read_text())
+CODES = re.findall(r"kExit(\w+) = (\d+),", (pathlib.Path(os.environ["C3SIM_SOURCE"]) / "app/command/exit_code.hpp").read_text())
 DOCUMENTED = {int(code) for name, code in CODES if name != "Internal"}
 PREFIX = re.compile(rb"^c3sim: .", re.MULTILINE)
 LOCATION = re.compile(rb"^.+:\d+:\d+: \S", re.MULTILINE | re.DOTALL)

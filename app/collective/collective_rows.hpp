@@ -1,0 +1,50 @@
+#pragma once
+/// Collectives timed at some sizes, and how `c3sim collective` shows them.
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/collective/collective_request.hpp"
+#include "collectives/better_choice.hpp"
+#include "collectives/measure.hpp"
+
+namespace c3 { inline namespace app {
+
+/// What is asked for at every size: wishes, not yet choices.
+struct Wish {
+  Mover mover;
+  std::optional<Algorithm> algorithm;
+  std::optional<Protocol> protocol;
+  LaunchPath launch = LaunchPath::graph;
+};
+
+struct CollectiveRow {
+  CollectiveCall call;
+  MeasuredMethod how;
+  CollectiveMeasurement here;
+  std::optional<BetterChoice> better = {};       ///< that the library leaves aside
+  const MeasuredCollective* measured = nullptr;  ///< the row of the table to compare with; null: there is none
+  std::size_t wish = 0;
+
+  /// Of the time here, in percent of the measured.
+  double error() const;
+};
+
+/// In the order of wishes, each by size.
+struct CollectiveRows {
+  std::vector<Wish> wishes;
+  std::vector<CollectiveRow> rows;
+};
+
+/// How the wish's rows are called where there are several wishes: "dma pcpy", "cu ring ll graph".
+std::string label_of(const Wish& wish);
+
+std::string collective_json(const CollectiveRequest& request, const CollectiveRows& found);
+/// As nccl-tests prints it; with a measured table, that beside, and how far the times here are from it.
+std::string collective_text(const CollectiveRequest& request, const CollectiveRows& found);
+/// An HTML page that needs nothing else: bus bandwidth and time by size, and errors.
+std::string collective_page(const CollectiveRequest& request, const CollectiveRows& found);
+
+}}  // namespace c3::app

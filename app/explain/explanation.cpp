@@ -1,0 +1,367 @@
+#include "app/explain/explanation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <thread>
+#include <utility>
+
+#include "app/command/progress_line.hpp"
+#include "app/explain/explain_schedule.hpp"
+#include "base/json.hpp"
+#include "base/nearest_name.hpp"
+#include "base/usage_error.hpp"
+#include "configs/toml/config_error.hpp"
+#include "engine/errors.hpp"
+#include "results/ranking.hpp"
+#include "workloads/analysis/nearest_rank.hpp"
+#include "workloads/analysis/shorter_steps.hpp"
+#include "workloads/training/training_step.hpp"
+
+namespace c3 { inline namespace app {
+namespace {
+
+std::string run_text(const ExplainedRun& run) {
+  Json classes = Json::array();
+  for (const ClassTime& its : run.classes)
+    classes.push_back({{"name", its.name}, {"time", its.time.value}, {"count", its.count}});
+  Json exposed = Json::array();
+  for (const ExposedTime& its : run.exposed)
+    exposed.push_back({{"kind", its.kind}, {"time", its.time.value}, {"waiting", its.waiting.value}});
+  return Json{{"time", run.time.value},
+              {"kernels", run.kernels.value},
+              {"bubble", run.bubble.value},
+              {"classes", std::move(classes)},
+              {"exposed", std::move(exposed)}}
+      .dump();
+}
+
+ExplainedRun run_of(const std::string& text) {
+  const Json json = Json::parse(text);
+  const auto seconds = [&](const char* key) { return Seconds{json[key].number()}; };
+  ExplainedRun run{.time = seconds("time"), .kernels = seconds("kernels"), .bubble = seconds("bubble")};
+  for (const Json& its : json["classes"].elements())
+    run.classes.push_back({its["name"].text(), Seconds{its["time"].number()}, its["count"].number()});
+  for (const Json& its : json["exposed"].elements())
+    run.exposed.push_back(
+        {its["kind"].text(), Seconds{its["time"].number()}, Seconds{its["waiting"].number()}});
+  return run;
+}
+
+std::string path_text(const CriticalPath& path) {
+  Json classes = Json::array();
+  for (const PathClass& its : path.classes)
+    classes.push_back({{"name", its.name},
+                       {"on_path", its.on_path.value},
+                       {"on", its.on},
+                       {"off", its.off},
+                       {"off_path", its.off_path.value},
+                       {"least", its.least_slack.value},
+                       {"median", its.median_slack.value}});
+  return Json{{"time", path.time.value}, {"classes", std::move(classes)}}.dump();
+}
+
+CriticalPath path_of_text(const std::string& text) {
+  const Json json = Json::parse(text);
+  CriticalPath path{.time = Seconds{json["time"].number()}, .classes = {}};
+  for (const Json& its : json["classes"].elements()) {
+    const auto seconds = [&](const char* key) { return Seconds{its[key].number()}; };
+    const auto count = [&](const char* key) { return static_cast<std::size_t>(its[key].integer()); };
+    path.classes.push_back({its["name"].text(), seconds("on_path"), count("on"), count("off"),
+                            seconds("off_path"), seconds("least"), seconds("median")});
+  }
+  return path;
+}
+
+const Strategy& strategy_named(const ExplainRequest& request, const Experiment& experiment) {
+  const std::vector<Strategy>& all = experiment.strategies;
+  if (request.strategy.empty()) {
+    const auto found = std::ranges::find_if_not(all, &Strategy::serial);
+    return found == all.end() ? all.front() : *found;
+  }
+  const auto found = std::ranges::find(all, request.strategy, &Strategy::name);
+  if (found != all.end()) return *found;
+  std::vector<std::string> names;
+  for (const Strategy& strategy : all)
+    names.push_back(strategy.name);
+  throw UsageError("--strategy: " + unknown_name("strategy", request.strategy, names));
+}
+
+/// Whether bytes move on \p streams, or only recorded times pass.
+bool moves_bytes(const Program& program, const std::vector<std::size_t>& streams) {
+  const auto is_of = [&](std::size_t stream) { return std::ranges::find(streams, stream) != streams.end(); };
+  const bool calls = std::ranges::any_of(
+      program.calls, [&](const Call& call) { return !call.is_timed && is_of(call.stream); });
+  bool messages = false;
+  for (const Script& script : program.scripts) {
+    for (const std::size_t stream : streams)
+      messages = messages || std::ranges::any_of(script.streams[stream], [](const Operation& operation) {
+                   return std::holds_alternative<Exchange>(operation.work);
+                 });
+  }
+  return calls || messages;
+}
+
+/// What is to be simulated, and where its results go.
+class Explainer {
+ public:
+  Explainer(const ExplainRequest& request, const ExperimentFile& file)
+      : request_(request),
+        experiment_(file.make(std::nullopt)),
+        strategy_(strategy_named(request, experiment_)),
+        causes_(causes_of(experiment_, strategy_)) {}
+
+  Explanation explain() {
+    cus_ = best_partition_in_worker();
+    plan_waterfall();
+    plan_path();
+    if (!request_.page.empty()) plan_schedule();
+    if (request_.levers) plan_levers();
+    results_ = run(tasks_);
+    const WaterfallRuns runs = waterfall_runs();
+    Explanation explanation{.experiment = experiment_.name,
+                            .system = title_of(experiment_.cluster),
+                            .strategy = strategy_.name,
+                            .seeds = experiment_.measure.seeds,
+                            .waterfall = waterfall_of(runs),
+                            .interference = interference_split(runs),
+                            .communication = {},
+                            .path = path_of_text(results_[path_]),
+                            .path_of = {},
+                            .levers = lever_results(),
+                            .choices = {},
+                            .schedule = {}};
+    if (may_be_shortened(experiment_)) explanation.path_of = abridged_part(experiment_);
+    explanation.communication = communication(runs);
+    if (request_.levers) explanation.choices = choice_results(explanation.waterfall);
+    if (schedule_) explanation.schedule = schedule_of_json(results_[*schedule_]);
+    return explanation;
+  }
+
+ private:
+  /// Of one lever: positions of tasks by draw, the nominal values first.
+  struct LeverTasks {
+    std::vector<std::size_t> low, high;
+    std::size_t improved = 0;
+  };
+
+  std::vector<std::string> run(const std::vector<ParallelTask>& tasks) const {
+    ProgressLine progress(request_.quiet, "simulations");
+    const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+    return run_in_parallel(tasks, request_.jobs > 0 ? request_.jobs : cores,
+                           [&](std::size_t done) { progress(done, tasks.size()); });
+  }
+
+  /// No simulation runs in this process: each has one engine.
+  CuChoice best_partition_in_worker() const {
+    const std::vector<CuChoice> choices = cu_choices(experiment_, strategy_);
+    if (choices.size() == 1) return choices.front();
+    const ParallelTask task{"the best partition",
+                            [this] { return Json(best_partition(experiment_, strategy_)).dump(); }};
+    CuChoice best;
+    const Json json = Json::parse(run({task}).front());
+    for (const Json& cus : json.elements())
+      best.push_back(static_cast<int>(cus.integer()));
+    return best;
+  }
+
+  std::size_t add(std::string name, std::function<std::string()> work) {
+    tasks_.push_back({std::move(name), std::move(work)});
+    return tasks_.size() - 1;
+  }
+
+  std::size_t add_run(std::string name, CauseSet removed) {
+    const auto known = sets_.find(removed);
+    if (known != sets_.end()) return known->second;
+    const std::size_t task = add(std::move(name), [this, removed] {
+      return run_text(
+          explained_run(without(experiment_, strategy_, causes_in(removed, causes_)), cus_, seeds()));
+    });
+    sets_.emplace(removed, task);
+    return task;
+  }
+
+  int seeds() const { return experiment_.measure.seeds; }
+
+  void plan_waterfall() {
+    for (const CauseOrder& order : cause_orders(causes_))
+      for (const CauseSet set : sets_along(order))
+        add_run("a counterfactual run", set);
+    for (std::size_t cause = 0; cause < causes_.size(); ++cause) {
+      if (causes_[cause].kind != CauseKind::communication) continue;
+      free_.push_back(add_run(causes_[cause].name(), CauseSet{1} << cause));
+      least_.push_back(add("latency of " + causes_[cause].name(), [this, cause] {
+        const Experiment least = with_least_bytes(experiment_, causes_[cause].streams);
+        return run_text(explained_run(without(least, strategy_, {}), cus_, seeds()));
+      }));
+    }
+    if (!experiment_.step || training_of(experiment_).recompute == Recompute::none) return;
+    std::vector<std::string> sets = request_.sets;
+    sets.emplace_back("training.recompute=\"none\"");
+    if (training_of(experiment_).recompute_every > 1) sets.emplace_back("~training.recompute_every");
+    not_recomputed_ = ExperimentFile::load(request_.file, sets).make(std::nullopt);
+    without_recomputation_ = add("the step without recomputation", [this] {
+      return run_text(explained_run(without(*not_recomputed_, strategy_, causes_), cus_, seeds()));
+    });
+  }
+
+  void plan_path() {
+    path_ = add("the critical path", [this] { return path_text(critical_path(experiment_, strategy_, cus_)); });
+  }
+
+  void plan_schedule() {
+    schedule_ =
+        add("the schedule", [this] { return schedule_json(step_schedule(experiment_, strategy_, cus_)); });
+  }
+
+  std::size_t add_lever(const Lever& lever, const MovedExperiment& moved, std::optional<std::uint64_t> draw) {
+    return add(lever.name, [this, moved, draw] {
+      return run_text(explained_run(without(moved(draw), strategy_, {}), cus_, seeds()));
+    });
+  }
+
+  void plan_levers() {
+    levers_ = levers_of(request_, experiment_);
+    for (const Lever& lever : levers_) {
+      LeverTasks& its = lever_tasks_.emplace_back();
+      for (int draw = -1; draw < request_.draws; ++draw) {
+        const auto of_draw = draw < 0 ? std::nullopt : std::optional(static_cast<std::uint64_t>(draw));
+        its.low.push_back(add_lever(lever, lever.at_low, of_draw));
+        its.high.push_back(add_lever(lever, lever.at_high, of_draw));
+      }
+      its.improved = add_lever(lever, lever.improved, std::nullopt);
+    }
+  }
+
+  WaterfallRuns waterfall_runs() const {
+    WaterfallRuns runs{.causes = causes_, .runs = {}, .work = {}};
+    for (const auto& [set, task] : sets_)
+      runs.runs.emplace(set, run_of(results_[task]));
+    if (without_recomputation_) runs.without_recomputation = run_of(results_[*without_recomputation_]);
+    runs.work = kernel_work(not_recomputed_ ? *not_recomputed_ : experiment_);
+    if (experiment_.step) runs.model_at_peak = experiment_.step->model_at_peak();
+    return runs;
+  }
+
+  /// Of the run as it is. Bandwidth and latency divide what moves, as they divide what the kind costs in all.
+  std::vector<CommunicationSplit> communication(const WaterfallRuns& runs) const {
+    std::vector<CommunicationSplit> splits;
+    const ExplainedRun& as_it_is = runs.runs.at(0);
+    std::size_t number = 0;
+    for (const Cause& cause : causes_) {
+      if (cause.kind != CauseKind::communication) continue;
+      const Seconds all = as_it_is.time - run_of(results_[free_[number]]).time;
+      const Seconds moving = as_it_is.time - run_of(results_[least_[number]]).time;
+      ++number;
+      const auto exposed = std::ranges::find(as_it_is.exposed, cause.what, &ExposedTime::kind);
+      if (exposed == as_it_is.exposed.end()) continue;
+      CommunicationSplit split{.name = cause.what, .exposed = exposed->time, .waiting = exposed->waiting};
+      constexpr double kNothing = 1e-6;
+      if (all.value > kNothing * as_it_is.time.value && moves_bytes(experiment_.program, cause.streams)) {
+        const Seconds moves = exposed->time - exposed->waiting;
+        split.bandwidth = std::clamp(moving / all, 0.0, 1.0) * moves;
+        split.latency = moves - *split.bandwidth;
+      }
+      splits.push_back(std::move(split));
+    }
+    return splits;
+  }
+
+  static double elasticity(Seconds low, Seconds high) {
+    return std::log(high / low) / (2.0 * std::log(kLeverStep));
+  }
+
+  std::vector<LeverResult> lever_results() const {
+    std::vector<LeverResult> results;
+    for (std::size_t i = 0; i < levers_.size(); ++i) {
+      const LeverTasks& tasks = lever_tasks_[i];
+      std::vector<double> drawn;
+      for (std::size_t draw = 1; draw < tasks.low.size(); ++draw)
+        drawn.push_back(elasticity(time_of_task(tasks.low[draw]), time_of_task(tasks.high[draw])));
+      std::ranges::sort(drawn);
+      LeverResult its{.name = levers_[i].name,
+                      .kind = levers_[i].kind,
+                      .at_low = time_of_task(tasks.low.front()),
+                      .at_high = time_of_task(tasks.high.front()),
+                      .improved = time_of_task(tasks.improved)};
+      its.elasticity = elasticity(its.at_low, its.at_high);
+      if (!drawn.empty()) {
+        its.p5 = drawn[nearest_rank(drawn.size(), 5)];
+        its.p95 = drawn[nearest_rank(drawn.size(), 95)];
+      }
+      results.push_back(std::move(its));
+    }
+    return ranked(std::move(results), &LeverResult::saving);
+  }
+
+  /// Of the step with \p choice, or why it cannot be, as a text.
+  std::string try_choice(const Choice& choice) const {
+    try {
+      KeyChange key = choice.key;
+      const Experiment changed =
+          with_change(request_.file, request_.sets, key, experiment_.step ? experiment_.step->tokens : 0);
+      if (changed.step && !changed.step->fits()) throw InfeasibleError("does not fit in memory");
+      const auto strategy = std::ranges::find(changed.strategies, strategy_.name, &Strategy::name);
+      const CuChoice cus = best_partition(changed, *strategy);  // of its streams, which may be others
+      const ExplainedRun run = explained_run(without(changed, *strategy, {}), cus, seeds());
+      return Json{{"sets", key.sets}, {"time", run.time.value}}.dump();
+    } catch (const ConfigError& error) {
+      return Json{{"problem", error.what()}}.dump();
+    } catch (const InfeasibleError& error) {
+      return Json{{"problem", error.what()}}.dump();
+    }
+  }
+
+  std::vector<ChoiceResult> choice_results(const Waterfall& fall) const {
+    const std::vector<Choice> choices = choices_of(experiment_, fall);
+    std::vector<ParallelTask> tasks;
+    for (const Choice& choice : choices)
+      tasks.push_back({choice.key.what, [this, &choice] { return try_choice(choice); }, true});
+    const std::vector<std::string> texts = run(tasks);
+    std::vector<ChoiceResult> results;
+    for (std::size_t i = 0; i < choices.size(); ++i) {
+      ChoiceResult& its = results.emplace_back(ChoiceResult{.choice = choices[i]});
+      if (texts[i].empty()) {
+        its.problem = "its simulation was killed, as when memory runs out";
+        continue;
+      }
+      const Json json = Json::parse(texts[i]);
+      if (json.contains("problem")) {
+        its.problem = json["problem"].text();
+        continue;
+      }
+      its.time = Seconds{json["time"].number()};
+      its.choice.key.sets = json["sets"].texts();
+    }
+    return ranked(std::move(results), [&](const ChoiceResult& its) { return its.saving(fall.time); });
+  }
+
+  Seconds time_of_task(std::size_t task) const { return run_of(results_[task]).time; }
+
+  const ExplainRequest& request_;
+  Experiment experiment_;
+  const Strategy& strategy_;
+  std::vector<Cause> causes_;
+  CuChoice cus_;
+  std::optional<Experiment> not_recomputed_;
+  std::vector<Lever> levers_;
+
+  std::vector<ParallelTask> tasks_;
+  std::map<CauseSet, std::size_t> sets_;  ///< tasks by what is impossible in them
+  std::vector<std::size_t> free_, least_;
+  std::optional<std::size_t> without_recomputation_;
+  std::size_t path_ = 0;
+  std::optional<std::size_t> schedule_;
+  std::vector<LeverTasks> lever_tasks_;
+  std::vector<std::string> results_;  ///< by task
+};
+
+}  // namespace
+
+Explanation explain(const ExplainRequest& request, const ExperimentFile& file) {
+  return Explainer(request, file).explain();
+}
+
+}}  // namespace c3::app

@@ -1,0 +1,202 @@
+#include "app/import/import_retiming.hpp"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "base/csv_line.hpp"
+#include "base/nearest_name.hpp"
+#include "configs/presets/gpu_match.hpp"
+#include "configs/presets/preset_store.hpp"
+#include "configs/toml/config_error.hpp"
+#include "results/text_table.hpp"
+#include "workloads/traces/rank_summary.hpp"
+
+namespace c3 { inline namespace app {
+namespace {
+
+using Row = std::vector<std::string>;
+
+constexpr std::array<std::string_view, 3> kTableNames{"kernels", "retimed", "fallbacks"};
+constexpr std::size_t kMostFallBacks = 10;  // on a terminal
+constexpr std::size_t kLongestName = 60;    // of a kernel on a terminal
+
+double in_us(Seconds time) { return time.value * 1e6; }
+std::string ms(Seconds time) { return fmt::format("{:.3f}", time.value * 1e3); }
+
+std::string ratio_text(Seconds part, Seconds whole) {
+  return whole.value > 0.0 ? fmt::format("{:.2f}", part / whole) : "-";
+}
+
+std::string share_text(Seconds part, Seconds whole) {
+  return whole.value > 0.0 ? fmt::format("{:.1f}", 100.0 * (part / whole)) : "-";
+}
+
+Row class_row(const RetimedClass& of, std::string_view name, bool is_there) {
+  return {std::string(name),
+          fmt::format("{}", of.count),
+          fmt::format("{}", of.covered),
+          share_text(of.recorded_covered, of.recorded),
+          ms(of.recorded),
+          ms(of.modelled()),
+          ratio_text(of.modelled(), of.recorded),
+          is_there ? ms(of.scaled) : "-",
+          is_there ? ratio_text(of.predicted_there, of.recorded_covered) : "-",
+          is_there && of.covered > 0 ? fmt::format("{:.0f}", 100.0 * of.median_error) : "-"};
+}
+
+Row class_columns(const Retiming& retiming) {
+  return {"class",
+          "count",
+          "modelled",
+          "of time [%]",
+          "recorded [ms]",
+          fmt::format("on {} [ms]", retiming.gpu),
+          "ratio",
+          "scaled [ms]",
+          "there / recorded",
+          "median error there [%]"};
+}
+
+std::vector<Row> class_rows(const Retiming& retiming) {
+  const bool is_there = !retiming.recorded_gpu.empty();
+  std::vector<Row> rows;
+  for (const RetimedClass& of : retiming.classes)
+    rows.push_back(class_row(of, name_of(of.work), is_there));
+  rows.push_back(class_row(retiming.all, "all but collectives", is_there));
+  return rows;
+}
+
+Row fall_back_row(const FallBack& of) {
+  return {of.kernel, of.reason, fmt::format("{}", of.count), ms(of.recorded)};
+}
+
+std::string optional_us(const std::optional<Seconds>& time) {
+  return time ? fmt::format("{:.3f}", in_us(*time)) : "-";
+}
+
+Row kernel_row(const RetimedKernel& kernel, const Rank& rank) {
+  const TraceEvent& event = rank.trace.activities[kernel.activity];
+  return {fmt::format("{}", rank.number()),
+          fmt::format("{}", event.position),
+          rank.trace.name_of(event),
+          std::string(name_of(kernel.work)),
+          kernel.operator_text.empty() ? "-" : kernel.operator_text,
+          kernel.note,
+          fmt::format("{:.3f}", in_us(kernel.recorded)),
+          optional_us(kernel.predicted),
+          optional_us(kernel.predicted_there),
+          fmt::format("{:.3f}", in_us(kernel.scaled()))};
+}
+
+std::string csv_of(const Row& columns, const std::vector<Row>& rows) {
+  std::string csv = csv_line(columns);
+  for (const Row& row : rows)
+    csv += csv_line(row);
+  return csv;
+}
+
+std::string cut(const std::string& name) {
+  return name.size() <= kLongestName ? name : name.substr(0, kLongestName - 2) + "..";
+}
+
+Json class_json(const RetimedClass& of) {
+  return {{"count", of.count},
+          {"modelled_count", of.covered},
+          {"recorded_us", in_us(of.recorded)},
+          {"recorded_of_modelled_us", in_us(of.recorded_covered)},
+          {"predicted_us", in_us(of.predicted)},
+          {"modelled_us", in_us(of.modelled())},
+          {"scaled_us", in_us(of.scaled)},
+          {"predicted_on_recorded_gpu_us", in_us(of.predicted_there)},
+          {"median_error_on_recorded_gpu", of.median_error}};
+}
+
+}  // namespace
+
+GpuSpec retiming_gpu(const std::string& gpu) {
+  const std::optional<std::string> preset = gpu_preset_of(gpu);
+  if (!preset) {
+    throw ConfigError({std::make_shared<const std::string>("--gpu"), 1, 1}, "gpu",
+                      unknown_name("GPU preset", gpu, preset_names(PresetKind::gpu)));
+  }
+  return load_gpu(*preset);
+}
+
+Retiming retimed_on(const GpuSpec& gpu, const std::vector<Rank>& ranks) {
+  const RankSummary first = summary_of(ranks.front());
+  const std::optional<std::string> there = gpu_preset_like(first.gpu, first.units, first.memory_bytes);
+  if (!there) return retime(ranks, gpu, nullptr);
+  const GpuSpec recorded_on = load_gpu(*there);
+  return retime(ranks, gpu, &recorded_on);
+}
+
+std::vector<std::string> retiming_table_names() { return {kTableNames.begin(), kTableNames.end()}; }
+
+std::string retiming_text(const Retiming& retiming) {
+  std::string text = fmt::format("\nkernels on {}\n", retiming.gpu);
+  TextTable classes(class_columns(retiming));
+  for (const Row& row : class_rows(retiming))
+    classes.add(row);
+  text += classes.text();
+  text += fmt::format(
+      "on {}: by the kernel model, each kernel alone; what is not modelled keeps its recorded time\n",
+      retiming.gpu);
+  text += retiming.recorded_gpu.empty()
+              ? "no preset fits the recorded GPU, so that nothing can be scaled by it\n"
+              : fmt::format(
+                    "scaled: recorded x (model on {} / model on {}); there: the model on {} beside the "
+                    "recording\n",
+                    retiming.gpu, retiming.recorded_gpu, retiming.recorded_gpu);
+  if (retiming.fall_backs.empty()) return text;
+  text += "\nGPU work that keeps its recorded time\n";
+  TextTable table({"kernel", "reason", "count", "time [ms]"});
+  const std::size_t shown = std::min(kMostFallBacks, retiming.fall_backs.size());
+  for (const FallBack& of : std::span(retiming.fall_backs).first(shown)) {
+    Row row = fall_back_row(of);
+    row.front() = cut(row.front());
+    table.add(row);
+  }
+  text += table.text();
+  if (shown < retiming.fall_backs.size())
+    text += fmt::format("and {} more; --csv fallbacks prints all\n", retiming.fall_backs.size() - shown);
+  return text;
+}
+
+std::string retiming_csv(const Retiming& retiming, const std::vector<Rank>& ranks, const std::string& table) {
+  if (table == "retimed") return csv_of(class_columns(retiming), class_rows(retiming));
+  std::vector<Row> rows;
+  if (table == "fallbacks") {
+    for (const FallBack& of : retiming.fall_backs)
+      rows.push_back(fall_back_row(of));
+    return csv_of({"kernel", "reason", "count", "time [ms]"}, rows);
+  }
+  for (const RetimedKernel& kernel : retiming.kernels)
+    rows.push_back(kernel_row(kernel, ranks[kernel.rank]));
+  return csv_of({"rank", "event", "kernel", "class", "operator", "rule or reason", "recorded [us]",
+                 fmt::format("on {} [us]", retiming.gpu), "on the recorded GPU [us]", "scaled [us]"},
+                rows);
+}
+
+Json retiming_json(const Retiming& retiming) {
+  Json classes = Json::object();
+  for (const RetimedClass& of : retiming.classes)
+    classes[std::string(name_of(of.work))] = class_json(of);
+  Json fall_backs = Json::array();
+  for (const FallBack& of : retiming.fall_backs)
+    fall_backs.push_back({{"kernel", of.kernel},
+                          {"reason", of.reason},
+                          {"count", of.count},
+                          {"recorded_us", in_us(of.recorded)}});
+  return {{"gpu", retiming.gpu},
+          {"recorded_gpu", retiming.recorded_gpu.empty() ? Json(nullptr) : Json(retiming.recorded_gpu)},
+          {"classes", classes},
+          {"all_but_collectives", class_json(retiming.all)},
+          {"fall_backs", fall_backs}};
+}
+
+}}  // namespace c3::app

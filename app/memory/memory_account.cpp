@@ -1,0 +1,72 @@
+#include "app/memory/memory_account.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "workloads/execute/memory_plan.hpp"
+
+namespace c3 { inline namespace app {
+namespace {
+
+PlannedMemory planned(const Program& program, const MemoryPlan& plan) {
+  PlannedMemory memory;
+  for (const MemoryPlan::Largest& its : plan.streams)
+    memory.largest.push_back({program.names[its.operation], program.streams[its.stream], its.bytes});
+  if (plan.is_known) memory.total = plan.total();
+  return memory;
+}
+
+}  // namespace
+
+bool MemoryAccount::fits() const {
+  if (facts) return facts->fits();
+  const bool steps_fit =
+      std::ranges::all_of(steps, [this](const SteppedMemory& its) { return its.memory.peak.held <= limit; });
+  return steps_fit && std::ranges::all_of(plans, [this](const PlannedMemory& its) {
+           return its.total.value_or(Bytes{}) <= limit;
+         });
+}
+
+std::size_t MemoryAccount::fullest() const {
+  const auto needs = [](const SteppedMemory& its) {
+    return std::pair(its.memory.peak.held, its.memory.peak.bytes);
+  };
+  return static_cast<std::size_t>(std::ranges::max_element(steps, {}, needs) - steps.begin());
+}
+
+MemoryAccount memory_account(const MemoryRequest& request, const ExperimentFile& file) {
+  const Experiment experiment = file.make(std::nullopt);
+  const Program& program = experiment.program;
+  const int ranks = experiment.cluster.ranks();
+  MemoryAccount account{.experiment = experiment.name,
+                        .system = title_of(experiment.cluster),
+                        .limit = experiment.cluster.gpu.hbm.size,
+                        .steps = {},
+                        .plans = {},
+                        .facts = experiment.step};
+  const auto name_of_script = [&](std::uint32_t script) { return program.names[program.scripts[script].name]; };
+  if (const std::optional<ImageJob> job = file.image_network()) {
+    account.steps.push_back({"", ranks_of_script(program, 0, ranks), memory_of(*job, ranks)});
+    return account;
+  }
+  if (!experiment.step) {
+    const std::vector<MemoryPlan> plans = memory_plans(experiment);
+    for (std::uint32_t script = 0; script < plans.size(); ++script) {
+      PlannedMemory& its = account.plans.emplace_back(planned(program, plans[script]));
+      its.name = name_of_script(script);
+      its.ranks = ranks_of_script(program, script, ranks);
+    }
+    return account;
+  }
+  account.limit = experiment.step->memory_size;
+  account.time = closed_form_time(experiment);
+  std::vector<StageMemory> stages = memory_of_stages(experiment);
+  for (std::uint32_t script = 0; script < stages.size(); ++script)
+    account.steps.push_back(
+        {name_of_script(script), ranks_of_script(program, script, ranks), std::move(stages[script])});
+  if (request.changes) account.changes = memory_changes(request, training_of(experiment), *experiment.step);
+  return account;
+}
+
+}}  // namespace c3::app

@@ -1,0 +1,92 @@
+#pragma once
+/// What `c3sim list`, completion and `c3sim reproduce` know of a study without running it:
+/// `studies/NAME/study.toml`.
+
+#include <array>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/enum_names.hpp"
+#include "configs/toml/section.hpp"
+
+namespace c3 { inline namespace configs {
+
+/// A file of measurements, or a folder of them.
+struct StudyMeasurements {
+  std::string path;  ///< below the data folder
+  std::string what;  ///< one line
+};
+
+/// A formula whose value stands beside a figure.
+struct NamedFormula {
+  std::string name;  ///< heads the column; one that ends with a unit in brackets has that one
+  std::string formula;
+};
+
+/// How the values of several rows become one figure; `mean_size` is of the values without their signs.
+enum class SummaryKind { mean, mean_size, median, largest, geometric_mean };
+constexpr auto enum_names(SummaryKind) {
+  return std::to_array<EnumName<SummaryKind>>({{"mean", SummaryKind::mean},
+                                               {"mean_size", SummaryKind::mean_size},
+                                               {"median", SummaryKind::median},
+                                               {"largest", SummaryKind::largest},
+                                               {"geometric_mean", SummaryKind::geometric_mean}});
+}
+
+/// A figure of all rows for which \p by is the same.
+struct StudySummary {
+  std::string by, id, label;
+  std::string value;  ///< formula of each row
+  SummaryKind kind = SummaryKind::mean;
+};
+
+/// A section that is a table of cases: what each row of a CSV file simulates, and the figure that it gives. In
+/// every text
+/// `${column}` stands for the row's cell; what sets a key to an empty cell is left out.
+struct StudyTable {
+  std::string heading;
+  PlacedText cases;                    ///< CSV file of the study's folder, or of the folder that it names
+  std::string experiment = {};         ///< of the study's folder, else below experiments/; empty: nothing runs
+  std::vector<std::string> sets = {};  ///< `key=value` of the experiment
+  std::string name = "${id}";          ///< by which formulas of other rows know its numbers: `NAME:NUMBER`
+  std::string id;                      ///< of the figure, see published.csv
+  std::string label = "${label}";      ///< empty: the row is only there for others' formulas
+  std::string where = {};              ///< rows where it is empty are left out; empty: none
+  std::string value;  ///< formula of the figure: of columns, of numbers of the run, of other rows
+  std::vector<NamedFormula> beside = {};
+  std::vector<StudySummary> summaries = {};  ///< shown before the rows
+  std::vector<std::string> notes = {};
+  std::string heads = "here";  ///< the column of values
+  int decimals = 1;
+};
+
+struct StudyCard {
+  std::string name;                              ///< of the folder
+  std::string about;                             ///< one line
+  std::vector<StudyMeasurements> measured = {};  ///< that it cannot do without
+  bool takes_systems = false;                    ///< whether the user may bring a map of tables to systems
+  bool has_rows = false;                         ///< whether it can list every measurement
+  bool has_page = false;                         ///< whether it draws itself as a page
+  bool has_weights = false;                      ///< whether it trains what presets have
+  bool has_draws = false;               ///< whether it is over draws of priors, and can be had calibrated
+  std::vector<StudyTable> tables = {};  ///< sections that need no code
+};
+
+/// Every study that there is, by name: of one name that in the first folder that has it, of studies/ in the
+/// folders of C3SIM_CONFIGS and the shipped studies/. \throws ConfigError for a broken card, with its place
+std::vector<StudyCard> study_cards();
+
+/// A file of scenarios, priors or published figures: STUDY/NAME in the first of those folders that has it.
+/// \throws IoError
+std::filesystem::path study_file(std::string_view study, std::string_view name);
+
+/// Folder of the measured tables: \p asked (--data), else the environment's C3SIM_DATA, else `data` in the
+/// working folder.
+std::filesystem::path data_folder(const std::string& asked);
+
+/// \throws IoError that says which files of measurements are not there and what they are.
+void check_measurements(const StudyCard& study, const std::filesystem::path& data);
+
+}}  // namespace c3::configs
