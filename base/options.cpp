@@ -7,6 +7,15 @@
 #include <utility>
 
 namespace c3 { inline namespace base {
+namespace {
+
+/// CLI11 2.1 ends a line between a footer that is made and one that was given, be there none.
+std::string with_one_end(std::string help) {
+  if (help.ends_with("\n\n")) help.pop_back();
+  return help;
+}
+
+}  // namespace
 
 Option& Option::required() {
   option_->required();
@@ -145,7 +154,7 @@ void Command::when_parsed(std::function<void()> act) { app_->callback(std::move(
 
 const std::string& Command::name() const { return app_->get_name(); }
 
-std::string Command::help() const { return app_->help(); }
+std::string Command::help() const { return with_one_end(app_->help()); }
 
 bool Command::was_given(const std::string& name) const { return app_->count(name) > 0; }
 
@@ -179,7 +188,7 @@ std::optional<std::string> CommandLine::parse(int argc, const char* const* argv)
     if (error.get_exit_code() != 0) throw OptionError(error.what());
     std::ostringstream text;
     app_->exit(error, text);
-    return text.str();
+    return with_one_end(text.str());
   }
 }
 

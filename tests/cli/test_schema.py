@@ -407,7 +407,7 @@ class Sources(ScratchTest):
 
     def test_studies_are_listed_with_what_they_take(self):
         studies = {row["name"]: row for row in json.loads(c3sim("list", "studies", "--json").stdout)["studies"]}
-        self.assertEqual(sorted(studies), ["bert", "camping", "cluster", "collectives", "conccl", "convolutions", "dlrm", "goldyloc", "interference", "jitq", "kernels", "one_gpu", "sampling", "scaling_laws",
+        self.assertEqual(sorted(studies), ["bert", "camping", "cluster", "collectives", "conccl", "convolutions", "dlrm", "goldyloc", "hybrid_sharding", "interference", "jitq", "kernels", "one_gpu", "sampling", "scaling_laws",
                                            "selection", "t3", "traces", "training", "tune"])
         self.assertEqual(studies["conccl"]["options"], "--rows --page --draws --jobs --calibrated --tornado")
         self.assertEqual(studies["t3"]["measured_tables"], "none")

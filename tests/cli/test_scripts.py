@@ -77,7 +77,7 @@ class Scripts(unittest.TestCase):
     def test_each_library_test_is_built_once_for_the_sanitizers(self):
         self.run_script("scripts/test")
         builds = [call for call in (self.clone.parent / "calls").read_text().splitlines() if call.startswith("build ")]
-        self.assertEqual(builds, ["build release c3sim c3_unsanitized_tests", "build asan c3_tests"])
+        self.assertEqual(builds, ["build release c3sim c3sim_reproduce c3_unsanitized_tests", "build asan c3_tests"])
 
     def test_it_ends_with_phases_slowest_and_skipped_tests_and_the_summaries(self):
         done, _ = self.run_script("scripts/test")

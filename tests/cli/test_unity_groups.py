@@ -31,6 +31,11 @@ class UnityGroups(unittest.TestCase):
     def test_files_that_share_a_name_are_parted(self):
         self.assertEqual(groups(a=OWN.format(""), b=OWN.format(""), c="int c;\n"), {"a": 0, "b": 1, "c": 0})
 
+    def test_each_of_several_constants_of_a_line_is_a_name(self):
+        files = {"a": OWN.format("").replace("int helper", "constexpr int kOne = 1, kTwo = 2;\nint helper")}
+        self.assertEqual(groups(**files, b="int b() { return kTwo; }\n"), {"a": 0, "b": 1})
+        self.assertEqual(groups(**files, b="int b() { return kThree; }\n"), {"a": 0, "b": 0})
+
     def test_a_file_that_mentions_anothers_name_is_parted_from_it(self):
         mention = "int b() { return helper(); }\n"
         self.assertEqual(groups(a=OWN.format(""), b=mention), {"a": 0, "b": 1})
@@ -47,10 +52,10 @@ class UnityGroups(unittest.TestCase):
         self.assertEqual(groups(**files, g_hpp="struct helper {\n};\n"), {"a": 0, "b": 1})
         self.assertEqual(groups(**files, g_hpp="struct X {\n  int helper;\n};\n"), {"a": 0, "b": 0})
 
-    def test_a_group_has_so_many_files_and_one_folder(self):
+    def test_a_group_has_so_many_files_of_any_folder(self):
         files = {name: f"int {name};\n" for name in ("a", "b", "c")}
         self.assertEqual(groups(size=2, **files), {"a": 0, "b": 0, "c": 1})
-        self.assertEqual(groups(a="int a;\n", x__b="int b;\n"), {"a": 0, "x/b": 1})
+        self.assertEqual(groups(a="int a;\n", x__b="int b;\n"), {"a": 0, "x/b": 0})
 
     def test_coroutines_are_alone(self):
         self.assertEqual(groups(a="int a;\n", b="Task b() { co_return; }\n"), {"a": 0})
