@@ -297,6 +297,20 @@ class Tune(ScratchTest):
         self.assertRegex(text, r"\nbest: c3sim run .+ --set training\.tensor_parallel=\d")
         self.assertRegex(text, r"\nregret: (at most [\d.]+ % above .+ with a probability of 95 %; in the worst case [\d.]+ %|none)")
 
+    def test_a_system_of_which_no_candidate_is_possible_is_named_with_the_reason_and_others_with_their_prices(self):
+        self.file.write_text(SPACE.replace("[1, 2, 3]", "[1]").replace("[1, 2, 16]", "[1]")
+                             + '[[sweep.zip]]\nsystem = ["a100-sxm-80gb-8", "h100-sxm-8"]\nnodes = [2, 9]\n')
+        systems = {its["value"]: its for its in self.tune()["by_value"] if its["key"] == "system"}
+        self.assertEqual({name: its["candidates"] for name, its in systems.items()}, {"a100-sxm-80gb-8": 3, "h100-sxm-8": 3})
+        self.assertGreater(systems["a100-sxm-80gb-8"]["possible"], 0)
+        self.assertEqual(systems["h100-sxm-8"]["possible"], 0)
+        self.assertIn("72", systems["h100-sxm-8"]["why_impossible"])
+        self.assertEqual(systems["a100-sxm-80gb-8"]["usd_per_gpu_hour"], 3.43)
+        text = c3sim("-q", "tune", self.file, "-o", self.folder / "out", "-j", "2").stdout
+        self.assertRegex(text, r"\na100-sxm-80gb-8 +3 +3 +\S+ +3\.43\n")
+        self.assertRegex(text, r"\nh100-sxm-8 +3 +0 +- +-\n")
+        self.assertRegex(text, r"\nsystem h100-sxm-8: none possible, because .*72")
+
     def test_an_interrupted_search_keeps_the_best_so_far_and_goes_on(self):
         slow = self.folder / "slow.toml"
         slow.write_text(SPACE.replace("layers = 4", "layers = 8") .replace('kernel_grain = "fluid"', 'estimate = "none"'))

@@ -89,6 +89,9 @@ TEST_CASE("a formula knows its names and its value") {
   CHECK(formula.names() == std::set<std::string>{"a.time", "other:time"});
   CHECK(formula.value([](const std::string& name) { return name == "a.time" ? 3.0 : 2.0; }) == near(50.0));
   CHECK(Formula("max(abs(-2), 1)").value({}) == near(2.0));
+  // The colon of a name and that of a choice are told apart by spaces.
+  CHECK(Formula("1 > 2 ? row:time : 7").names() == std::set<std::string>{"row:time"});
+  CHECK(Formula("1 > 2 ? row:time : 7").value([](const std::string&) { return 3.0; }) == near(7.0));
   CHECK_THROWS_WITH_AS(Formula("1 +"), doctest::Contains("'1 +': Unexpected end of expression"),
                        std::invalid_argument);
 }
