@@ -142,7 +142,7 @@ Case case_of(const Operator& op, const GpuSpec& gpu) {
   Case found{.op = op, .time = seconds(op, gpu), .pinned = nullptr};
   const GemmShape* const shape = op.as<GemmShape>();
   if (found.time) {
-    const StreamTimes stream = stream_times({&op, 1}, gpu);
+    const GovernedTimes stream = stream_times({&op, 1}, gpu);
     found.is_hot = stream.sustained > stream.burst || stream.power > power_limit(gpu);
   }
   if (found.time && shape != nullptr) found.pinned = std::make_shared<OnePlan>(plan_gemm(*shape, gpu));
