@@ -50,9 +50,9 @@ GovernedTimes stream_times(std::span<const Operator> operators, const GpuSpec& g
     if (governed) joules += energy_of(kernels.back(), at_boost, slice).value;
   }
   GovernedTimes times{.burst = Seconds{seconds},
-                    .sustained = Seconds{seconds},
-                    .power = {},
-                    .to_limit = Seconds{std::numeric_limits<double>::infinity()}};
+                      .sustained = Seconds{seconds},
+                      .power = {},
+                      .to_limit = Seconds{std::numeric_limits<double>::infinity()}};
   if (!governed) return times;
   times.power = gpu.governor.idle + Watts{joules / seconds};
   const double hot = sustained_slowdown(gpu, times.power);

@@ -21,6 +21,6 @@ struct GovernedTimes {
 /// of them slow down by the mean power of the stream, and only in their arithmetic. \throws InfeasibleError as
 /// describe
 GovernedTimes stream_times(std::span<const Operator> operators, const GpuSpec& gpu,
-                         const KernelSlice& slice = {});
+                           const KernelSlice& slice = {});
 
 }}  // namespace c3::gpu

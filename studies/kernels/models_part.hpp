@@ -9,9 +9,9 @@
 
 #include "gpu/kernel_time.hpp"
 #include "studies/jobs.hpp"
+#include "studies/kernels/eager/step_operators.hpp"
 #include "studies/kernels/measured_models.hpp"
 #include "studies/study.hpp"
-#include "studies/kernels/eager/step_operators.hpp"
 
 namespace c3 { inline namespace studies {
 

@@ -169,8 +169,8 @@ TEST_CASE("what a card or a row names and what there is not is refused with its 
   CHECK(refusal("time", "label,x\na,1\n") ==
         "cases.csv:2:1: value: 'time' is no column of numbers, and 'a' runs nothing");
   CHECK(refusal("b:x", "label,x\na,1\n").starts_with("cases.csv:2:1: value: unknown row 'b'"));
-  CHECK(refusal("x", "label,x\n,1\n")
-            .starts_with("study.toml:4:9: cases: 'cases.csv' has no row that is shown"));
+  CHECK(
+      refusal("x", "label,x\n,1\n").starts_with("study.toml:4:9: cases: 'cases.csv' has no row that is shown"));
   CHECK(refusal("x", "label,x\na,1\na,2\n") == "cases.csv:3:1: name: 'a' is there twice");
   CHECK(refusal("${x", "label,x\na,1\n") == "cases.csv:2:1: value: '${x' has no '}'");
 }
