@@ -53,6 +53,7 @@ StudyTable read_table(Section& section) {
   table.heading = section.text("heading");
   table.cases = {section.text("cases"), section.node("cases", {TextRule{}}).origin};
   table.experiment = text_at(section, "experiment");
+  table.ask = text_at(section, "ask");
   table.sets = texts_at(section, "set");
   table.name = text_at(section, "name", table.name);
   table.id = section.text("id");

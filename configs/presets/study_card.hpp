@@ -42,14 +42,14 @@ struct StudySummary {
   SummaryKind kind = SummaryKind::mean;
 };
 
-/// A section that is a table of cases: what each row of a CSV file simulates, and the figure that it gives. In
-/// every text
-/// `${column}` stands for the row's cell; what sets a key to an empty cell is left out.
+/// A section that is a table of cases: what each row of a CSV file simulates or asks c3sim, and the figure that
+/// it gives. In every text `${column}` stands for the row's cell; what sets a key to an empty cell is left out.
 struct StudyTable {
   std::string heading;
   PlacedText cases;                    ///< CSV file of the study's folder, or of the folder that it names
   std::string experiment = {};         ///< of the study's folder, else below experiments/; empty: nothing runs
-  std::vector<std::string> sets = {};  ///< `key=value` of the experiment
+  std::string ask = {};                ///< words of a c3sim command in place of simulating; `--json` is added
+  std::vector<std::string> sets = {};  ///< `key=value` of the experiment or, as `--set`, of the command
   std::string name = "${id}";          ///< by which formulas of other rows know its numbers: `NAME:NUMBER`
   std::string id;                      ///< of the figure, see published.csv
   std::string label = "${label}";      ///< empty: the row is only there for others' formulas

@@ -13,65 +13,16 @@
 #include "base/nearest_name.hpp"
 #include "base/statistics.hpp"
 #include "importers/collective_times/headed_table.hpp"
-#include "results/summary_numbers.hpp"
 #include "studies/cases/cells.hpp"
-#include "workloads/analysis/study.hpp"
-#include "workloads/training/image_step.hpp"
 
 namespace c3 { inline namespace studies {
 namespace {
 
-using namespace literals;
-
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr char kOfRow = ':';
 
-/// "a=1; b=2" as two.
-void append_settings(std::vector<std::string>& sets, std::string_view text) {
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(';'), text.size());
-    if (const std::string_view set = trimmed(text.substr(0, end)); !set.empty()) sets.emplace_back(set);
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-}
-
-ExperimentFile experiment_of(const StudyCard& study, const StudyTable& table, const Cells& cells) {
-  const std::string name = cells.text(table.experiment, "experiment");
-  std::vector<std::string> sets;
-  for (const std::string& each : table.sets)
-    if (const auto filled = cells.fill(each, "set")) append_settings(sets, *filled);
-  try {
-    const auto slash = name.find('/');
-    if (slash == std::string::npos) return ExperimentFile::load(study_file(study.name, name), sets);
-    return ExperimentFile::load(experiment_of_study(name.substr(0, slash), name.substr(slash + 1)), sets);
-  } catch (const ConfigError& error) {
-    cells.fail("experiment", error.what());
-  }
-}
-
-/// Every number that `c3sim run` has of the experiment: times in us, bytes. Of several strategies as
-/// STRATEGY.NUMBER.
-std::map<std::string, double> numbers_of(const ExperimentFile& file) {
-  const StudyResult result = run_study([&](std::optional<std::uint64_t> draw) { return file.make(draw); });
-  std::map<std::string, double> numbers{{"gpus", file.sketch().cluster.ranks()}};
-  if (const auto images = file.image_network())
-    numbers.emplace("memory_peak", memory_of(*images, 1).peak.held.value);
-  for (const StrategyResult& strategy : result.strategies) {
-    const std::string prefix = result.strategies.size() == 1 ? "" : strategy.name + ".";
-    for (const SummaryNumber& number : all_numbers(strategy))
-      numbers.emplace(prefix + number.name, number.number());
-    if (strategy.classes.empty()) continue;
-    // A step that is no transformer's has no summary of its parts.
-    const StepBreakdown& times = strategy.classes.front().times;
-    for (const auto& [name, time] :
-         {std::pair("communication", times.communication), {"exposed", times.exposed}, {"idle", times.idle}})
-      numbers.emplace(prefix + name, time / 1.0_us);
-  }
-  return numbers;
-}
-
-SimulatedTime simulated(const ExperimentFile& file, const std::vector<std::string>& wanted) {
-  const std::map<std::string, double> numbers = numbers_of(file);
+SimulatedTime simulated(const NumberSource& source, const std::vector<std::string>& wanted) {
+  const std::map<std::string, double> numbers = source();
   SimulatedTime outcome;
   for (const std::string& name : wanted) {
     const auto found = numbers.find(name);
@@ -80,7 +31,7 @@ SimulatedTime simulated(const ExperimentFile& file, const std::vector<std::strin
     std::vector<std::string> known;
     for (const auto& [each, value] : numbers)
       known.push_back(each);
-    outcome.said = unknown_name("number of this run", name, known);
+    outcome.said = unknown_name("number of this row", name, known);
   }
   return outcome;
 }
@@ -156,7 +107,7 @@ CaseTables::Table CaseTables::read(const StudyCard& study, const StudyTable& tab
             .formulas = {},
             .shares = {}};
     if (!row.label.empty()) add_formulas(row, cells, table, published);
-    if (!table.experiment.empty()) row.experiment = experiment_of(study, table, cells);
+    row.source = source_of(study, table, cells, data);
     found.rows.push_back(std::move(row));
   }
   if (std::ranges::all_of(found.rows, [](const Row& row) { return row.label.empty(); }))
@@ -172,9 +123,10 @@ void CaseTables::note_needs(const Row& row, const Formula& formula,
     const Row& other = colon == std::string::npos ? row : row_called(name.substr(0, colon), row);
     const std::string number = colon == std::string::npos ? name : name.substr(colon + 1);
     if (other.columns.contains(number)) continue;
-    if (!other.experiment)
-      throw ConfigError(row.at, "value",
-                        fmt::format("'{}' is no column of numbers, and '{}' runs nothing", number, other.name));
+    if (!other.source)
+      throw ConfigError(
+          row.at, "value",
+          fmt::format("'{}' is no column of numbers, and '{}' simulates and asks nothing", number, other.name));
     needed[&other].insert(number);
   }
 }
@@ -208,7 +160,7 @@ void CaseTables::plan(SimulationJobs& jobs) {
       const auto needed = needed_.find(&row);
       if (needed == needed_.end()) continue;
       const std::vector<std::string>& wanted = needed->second;
-      jobs.push_back({.run = [&row, &wanted] { return simulated(*row.experiment, wanted); },
+      jobs.push_back({.run = [&row, &wanted] { return simulated(row.source, wanted); },
                       .take =
                           [&row, &wanted](const SimulatedTime& found) {
                             row.refusal = found.said;

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "configs/jobs/experiment_reader.hpp"
 #include "configs/presets/study_card.hpp"
 #include "studies/cases/formula.hpp"
+#include "studies/cases/source.hpp"
 #include "studies/simulations.hpp"
 #include "studies/study.hpp"
 
@@ -20,15 +20,15 @@ class Cells;
 
 class CaseTables {
  public:
-  /// Reads the tables of \p study and the experiment of every row. \param data folder of the measured tables,
-  /// for cases that lie there. \throws ConfigError for a formula, a column, an override or an id that is wrong,
-  /// and for a table that shows no row, with its place; IoError
+  /// Reads the tables of \p study and what every row simulates or asks. \param data folder of the measured
+  /// tables, for cases that lie there. \throws ConfigError for a formula, a column, an override or an id that
+  /// is wrong, and for a table that shows no row, with its place; IoError
   CaseTables(const StudyCard& study, const std::filesystem::path& data, const PublishedFigures& published);
   CaseTables(const CaseTables&) = delete;
   CaseTables& operator=(const CaseTables&) = delete;
   ~CaseTables() = default;
 
-  /// A job for each row that runs something. This must outlive \p jobs.
+  /// A job for each row of whose source a formula names a number. This must outlive \p jobs.
   void plan(SimulationJobs& jobs);
 
   /// In the order of the card, after the jobs have run. Rows that could not run, or that need the number of one
@@ -49,9 +49,9 @@ class CaseTables {
     std::map<std::string, double> columns;                  ///< those that are numbers
     std::vector<std::pair<std::string, Formula>> formulas;  ///< of the figure, and what stands beside it
     std::vector<Share> shares;                              ///< by summary
-    std::optional<ExperimentFile> experiment = std::nullopt;
-    std::map<std::string, double> numbers = {};  ///< of the run; none before it, and where it cannot run
-    std::string refusal = {};                    ///< why it cannot run
+    NumberSource source = {};                               ///< of what it simulates or asks
+    std::map<std::string, double> numbers = {};  ///< of the source; none before the jobs, and where it has none
+    std::string refusal = {};                    ///< why it has none
   };
   struct Table {
     StudyTable of;

@@ -9,7 +9,8 @@
 
 namespace c3 { inline namespace studies {
 
-std::optional<std::string> Cells::fill(std::string_view text, std::string_view key) const {
+std::optional<std::string> Cells::fill(std::string_view text, std::string_view key,
+                                       const Places& places) const {
   constexpr std::string_view kBegin = "${";
   std::string filled;
   bool is_whole = true;
@@ -20,7 +21,7 @@ std::optional<std::string> Cells::fill(std::string_view text, std::string_view k
     const std::size_t end = text.find('}', at);
     if (end == std::string_view::npos) fail(key, fmt::format("'{}' has no '}}'", text.substr(at)));
     const std::size_t begin = at + kBegin.size();
-    const std::string_view cell = cell_of(text.substr(begin, end - begin), key);
+    const std::string_view cell = text_called(text.substr(begin, end - begin), key, places);
     is_whole = is_whole && !cell.empty();
     filled += cell;
     text.remove_prefix(end + 1);
@@ -42,9 +43,10 @@ std::map<std::string, double> Cells::numbers() const {
   return found;
 }
 
-std::string_view Cells::cell_of(std::string_view column, std::string_view key) const {
-  const auto found = std::ranges::find(table_.columns(), column);
-  if (found == table_.columns().end()) fail(key, unknown_name("column", column, table_.columns()));
+std::string_view Cells::text_called(std::string_view name, std::string_view key, const Places& places) const {
+  if (const auto place = places.find(name); place != places.end()) return place->second;
+  const auto found = std::ranges::find(table_.columns(), name);
+  if (found == table_.columns().end()) fail(key, unknown_name("column", name, table_.columns()));
   return row_.cells[static_cast<std::size_t>(found - table_.columns().begin())];
 }
 

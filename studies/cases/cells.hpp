@@ -1,6 +1,7 @@
 #pragma once
 /// A row of a file of cases, whose cells the texts of a study's card name.
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -11,15 +12,18 @@
 
 namespace c3 { inline namespace studies {
 
+/// Texts beside the cells that `${NAME}` may name.
+using Places = std::map<std::string, std::string, std::less<>>;
+
 /// Both must outlive it. What is wrong is a ConfigError at the row's place, of the card's key that its
 /// functions are told.
 class Cells {
  public:
   Cells(const HeadedTable& table, const HeadedTable::Row& row) : table_(table), row_(row) {}
 
-  /// \p text with each `${column}` replaced by its cell. Absent where it names a cell that is empty.
-  /// \throws ConfigError for a column that there is not
-  std::optional<std::string> fill(std::string_view text, std::string_view key) const;
+  /// \p text with each `${column}` replaced by its cell, or by the text of that name in \p places. Absent where
+  /// it names a cell that is empty. \throws ConfigError for a column that there is not
+  std::optional<std::string> fill(std::string_view text, std::string_view key, const Places& places = {}) const;
   /// The same; empty where it names a cell that is empty.
   std::string text(std::string_view text, std::string_view key) const { return fill(text, key).value_or(""); }
   /// The formula that \p text is when it is filled. \throws ConfigError
@@ -34,7 +38,7 @@ class Cells {
   }
 
  private:
-  std::string_view cell_of(std::string_view column, std::string_view key) const;
+  std::string_view text_called(std::string_view name, std::string_view key, const Places& places) const;
 
   const HeadedTable& table_;
   const HeadedTable::Row& row_;

@@ -5,12 +5,14 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <map>
 #include <stdexcept>
 #include <string>
 
 #include "engine/errors.hpp"
 #include "studies/cases/case_tables.hpp"
 #include "studies/cases/formula.hpp"
+#include "studies/cases/source.hpp"
 #include "tests/support/near.hpp"
 #include "tests/unit/config_files.hpp"
 
@@ -94,6 +96,13 @@ TEST_CASE("a formula knows its names and its value") {
   CHECK(Formula("1 > 2 ? row:time : 7").value([](const std::string&) { return 3.0; }) == near(7.0));
   CHECK_THROWS_WITH_AS(Formula("1 +"), doctest::Contains("'1 +': Unexpected end of expression"),
                        std::invalid_argument);
+}
+
+TEST_CASE("numbers of an answer are called by the keys that lead to them") {
+  const auto numbers = numbers_of_answer(
+      R"({"a":1,"b":[{"name":"x y","t":2.5},{"t":3}],"fits":true,"off":false,"s":"text","n":null})");
+  CHECK(numbers == std::map<std::string, double>{
+                       {"a", 1.0}, {"b.x_y.t", 2.5}, {"b.1.t", 3.0}, {"fits", 1.0}, {"off", 0.0}});
 }
 
 TEST_CASE("a row runs its experiment and computes with its columns and other rows' numbers") {

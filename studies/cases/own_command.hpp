@@ -1,0 +1,19 @@
+#pragma once
+/// Commands of c3sim, asked by a study as a user would.
+
+#include <span>
+#include <string>
+
+namespace c3 { inline namespace studies {
+
+struct CommandAnswer {
+  std::string out;    ///< stdout
+  std::string error;  ///< stderr without an end of line
+  int code = 0;       ///< exit code
+};
+
+/// Runs the c3sim that lies beside this program with \p words after its name, and waits.
+/// \throws IoError when it cannot be started; InterruptedError after Ctrl-C; std::runtime_error when it crashes
+CommandAnswer ask_c3sim(std::span<const std::string> words);
+
+}}  // namespace c3::studies
