@@ -126,7 +126,7 @@ void CaseTables::note_needs(const Row& row, const Formula& formula,
     if (!other.source)
       throw ConfigError(
           row.at, "value",
-          fmt::format("'{}' is no column of numbers, and '{}' simulates and asks nothing", number, other.name));
+          fmt::format("'{}' is no column of numbers, and '{}' runs nothing", number, other.name));
     needed[&other].insert(number);
   }
 }

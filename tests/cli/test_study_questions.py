@@ -36,10 +36,10 @@ class StudyQuestions(ScratchTest):
         return json.loads(done.stdout)["rows"][0]["time_us"]
 
     def test_figures_are_the_answers_of_the_command(self):
-        done = self.reproduce("a,plain,4096,h100-sxm,,\nb,wide,4096,h100-sxm,nt,0.1; gpu.l2_scale=0.1\n")
+        done = self.reproduce("a,plain,4096,h100-sxm,,\nb,wide,4096,h100-sxm,nt,0.1; gpu.flops_scale=0.1\n")
         self.assertEqual(done.returncode, 0, done.stderr)
         figures = [figure["simulated"] for figure in json.loads(done.stdout)["figures"]]
-        slow = ["--layout", "nt", "--set", "gpu.hbm_scale=0.1", "--set", "gpu.l2_scale=0.1"]
+        slow = ["--layout", "nt", "--set", "gpu.hbm_scale=0.1", "--set", "gpu.flops_scale=0.1"]
         self.assertEqual(figures, [self.time("--gpu", "h100-sxm"), self.time("--gpu", "h100-sxm", *slow)])
         self.assertNotEqual(*figures)
 

@@ -159,7 +159,7 @@ summary = [{ id = "mean", label = "all", kind = "mean" }]
     CHECK_FALSE(line.figure.simulated.has_value());
   REQUIRE(study.broken.size() == 2);
   CHECK(study.broken[0].find("cases.csv:2:1: a: ") != std::string::npos);
-  CHECK(study.broken[1].find("cases.csv:4:1: c: unknown number of this run 'tim'; did you mean 'time'?") !=
+  CHECK(study.broken[1].find("cases.csv:4:1: c: unknown number of this row 'tim'; did you mean 'time'?") !=
         std::string::npos);
 }
 
