@@ -7,6 +7,9 @@
 
 namespace c3 { inline namespace configs {
 
+/// Of every key of a fabric.
+inline constexpr Conditions kFabricUse = {When::several_nodes, When::collectives_run};
+
 inline constexpr auto kFabricFields = std::to_array<Field<FabricSpec>>({
     choice<&FabricSpec::topology>("topology", "how switches join the nodes"),
     quantity<&FabricSpec::switch_latency>("switch_latency", "latency of each switch on the way"),

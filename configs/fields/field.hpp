@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/enum_names.hpp"
+#include "configs/fields/when.hpp"
 #include "configs/toml/section.hpp"
 #include "engine/units.hpp"
 
@@ -50,6 +51,7 @@ struct Field {
   bool depends = false;         ///< without the key, on other keys
   std::string_view peak = {};   ///< key of the same table, or "node.link_raw": what it was measured against
   std::string_view scale = {};  ///< what-if factor
+  Conditions conditions = {};   ///< when it matters to a run
 
   /// The file may leave it out.
   constexpr Field optional() const {
@@ -71,6 +73,13 @@ struct Field {
   /// The what-if factor \p name multiplies it, and divides it where it is a duration.
   constexpr Field scaled_by(std::string_view name) const {
     return with([=](Field& field) { field.scale = name; });
+  }
+  /// It matters only to runs for which all conditions hold; users are told the first that does not.
+  constexpr Field used_if(When first, When second = When::always) const {
+    return with([=](Field& field) {
+      append(field.conditions, first);
+      append(field.conditions, second);
+    });
   }
 
  private:
@@ -238,6 +247,20 @@ constexpr auto sourced_slug(std::string_view key, std::string_view meaning) {
       key, meaning);
 }
 
+/// \p fields, which matter only to runs for which all \p conditions hold, before those of their own.
+template <When... conditions, class Spec, std::size_t N>
+constexpr std::array<Field<Spec>, N> used_if(std::array<Field<Spec>, N> fields) {
+  for (Field<Spec>& field : fields) {
+    for (const When own : std::exchange(field.conditions, {conditions...}))
+      if (own != When::always) append(field.conditions, own);
+  }
+  return fields;
+}
+template <When... conditions, class Spec, std::size_t N>
+constexpr std::array<Field<Spec>, N> used_if(Field<Spec> (&&fields)[N]) {
+  return used_if<conditions...>(std::to_array(std::move(fields)));
+}
+
 /// What a spec has without the key, where a file could have said so.
 template <class Spec>
 PlainValue default_of(const Field<Spec>& field) {
@@ -253,7 +276,7 @@ template <class Spec>
 void read_field(Section& section, Spec& spec, const Field<Spec>& field, const std::string& prefix = {}) {
   const std::string key = prefix + std::string(field.key);
   if (!field.may_be_absent || section.has(key)) field.read(section, key, field, spec);
-  if (section.is_rehearsal()) section.explain({key, field.meaning, default_of(field)});
+  if (section.is_rehearsal()) section.explain({key, field.meaning, default_of(field), field.conditions});
 }
 
 /// Reads every key of \p fields, each with \p prefix before it. \throws ConfigError

@@ -39,26 +39,36 @@ inline constexpr auto kFrameworkFields = std::to_array<Field<Framework>>({
     number<&Framework::logged_losses>("logged_losses", {0, 64}, "losses computed again in fp32, to be logged")
         .optional(),
     flag<&Framework::overlaps_gradients>("overlaps_gradients",
-                                         "whether gradients are reduced while the backward pass goes on"),
+                                         "whether gradients are reduced while the backward pass goes on")
+        .used_if(When::gradients_are_bucketed),
     flag<&Framework::in_place_reduction>("in_place_reduction",
                                          "whether gradients are reduced where they are kept")
-        .optional(),
-    flag<&Framework::overlaps_tensor>(
-        "overlaps_tensor", "whether sums over tensor-parallel ranks run beside gradients of weights"),
+        .optional()
+        .used_if(When::gradients_are_bucketed),
+    flag<&Framework::overlaps_tensor>("overlaps_tensor",
+                                      "whether sums over tensor-parallel ranks run beside gradients of weights")
+        .used_if(When::tensors_are_split),
     flag<&Framework::one_communicator>("one_communicator",
-                                       "whether FSDP's gathers and reductions run in the order of launch"),
-    quantity<&Framework::bucket>("bucket", "bytes of gradients that are reduced together"),
-    quantity<&Framework::first_bucket>("first_bucket", "bytes of the gradients that are reduced first"),
+                                       "whether FSDP's gathers and reductions run in the order of launch")
+        .used_if(When::parameters_are_sharded),
+    quantity<&Framework::bucket>("bucket", "bytes of gradients that are reduced together")
+        .used_if(When::gradients_are_bucketed, When::bucket_is_largest),
+    quantity<&Framework::first_bucket>("first_bucket", "bytes of the gradients that are reduced first")
+        .used_if(When::gradients_are_bucketed, When::first_bucket_is_largest),
     quantity<&Framework::per_rank_bucket>("per_rank_bucket",
                                           "least size of any bucket for each data- and context-parallel rank")
         .or_none()
-        .optional(),
-    number<&Framework::prefetch>("prefetch", {0, 64}, "layers whose parameters are gathered ahead"),
+        .optional()
+        .used_if(When::gradients_are_bucketed, When::ranks_size_buckets),
+    number<&Framework::prefetch>("prefetch", {0, 64}, "layers whose parameters are gathered ahead")
+        .used_if(When::parameters_are_sharded),
     flag<&Framework::flat_parameters>("flat_parameters",
                                       "FSDP 1: parameters are used where they are gathered, not copied out")
-        .optional(),
-    flag<&Framework::gathers_wait_on_host>(
-        "gathers_wait_on_host", "FSDP 1: limit_all_gathers, the host waits for room before a gather"),
+        .optional()
+        .used_if(When::parameters_are_sharded),
+    flag<&Framework::gathers_wait_on_host>("gathers_wait_on_host",
+                                           "FSDP 1: limit_all_gathers, the host waits for room before a gather")
+        .used_if(When::parameters_are_sharded),
     number<&Framework::host_forward>("host_forward", kHostMultiple,
                                      "times kernel_launch: kernels forward and of the optimizer"),
     number<&Framework::host_backward>("host_backward", kHostMultiple,
@@ -79,9 +89,11 @@ inline constexpr auto kFrameworkFields = std::to_array<Field<Framework>>({
                                       "whether the host waits between the parts of attention, forward")
         .optional(),
     flag<&Framework::experts_apart>("experts_apart", "whether a GPU's experts are launched one by one")
-        .optional(),
+        .optional()
+        .used_if(When::has_experts),
     flag<&Framework::syncs_routing>("syncs_routing", "whether the host waits for the tokens of each expert")
-        .optional(),
+        .optional()
+        .used_if(When::has_experts),
     quantity<&Framework::reserved>("reserved", "GPU memory of the driver's context and of collective libraries")
         .or_none(),
 });

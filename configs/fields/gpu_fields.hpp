@@ -33,7 +33,7 @@ static_assert(member_count<ComputeSpec>() == kComputeFields.size() + 2, "all but
 
 /// Each data type has these keys after its name: `bf16_peak`, `bf16_sustained`, `bf16_clock`, which two may be
 /// left to the family's share, and `bf16_peak_clock`.
-inline constexpr auto kMatrixFields = std::to_array<Field<MatrixRate>>({
+inline constexpr auto kMatrixFields = used_if<When::rate_is_taken>({
     quantity<&MatrixRate::peak>("peak", "dense matrix products at peak_clock").scaled_by("flops_scale"),
     quantity<&MatrixRate::sustained>("sustained", "large products, power limit included")
         .optional()
@@ -47,52 +47,65 @@ static_assert(member_count<MatrixRate>() == kMatrixFields.size() + 2, "all but d
 
 inline constexpr auto kLibraryKernelFields = std::to_array<Field<LibraryKernelSpec>>({
     read_by<&LibraryKernelSpec::matrix_tiles, read_tiles>("matrix_tiles",
-                                                          "tiles of the library's kernels on matrix units"),
+                                                          "tiles of the library's kernels on matrix units")
+        .used_if(When::small_products_run),
     read_by<&LibraryKernelSpec::vector_tiles, read_tiles>("vector_tiles",
                                                           "tiles of the library's kernels on vector units"),
     read_by<&LibraryKernelSpec::batched_vector_tiles, read_tiles>(
         "batched_vector_tiles", "tiles of the library's batched products on vector units"),
     read_by<&LibraryKernelSpec::fp32_matrix_tiles, read_tiles>(
         "fp32_matrix_tiles", "tiles of its fp32 products, where matrix units compute those")
-        .optional(),
+        .optional()
+        .used_if(When::rate_is_taken),
     read_by<&LibraryKernelSpec::batched_fp32_matrix_tiles, read_tiles>(
         "batched_fp32_matrix_tiles", "tiles of its batched fp32 products, where matrix units compute those")
         .optional(),
     number<&LibraryKernelSpec::gemm_cluster>("gemm_cluster", {1, 16},
                                              "work groups that fetch a shared panel once for all of them")
-        .optional(),
+        .optional()
+        .used_if(When::small_products_run),
     number<&LibraryKernelSpec::gemm_stages>("gemm_stages", {0, 16},
                                             "steps of K that a matrix work group has in LDS; 0: as many as fit")
-        .optional(),
+        .optional()
+        .used_if(When::small_products_run),
     number<&LibraryKernelSpec::gemm_own_tiles>("gemm_own_tiles", {0, kMostOwnTiles},
                                                "own tiles of a persistent work group; 0: not persistent")
-        .optional(),
+        .optional()
+        .used_if(When::small_products_run),
     choice<&LibraryKernelSpec::gemm_choice>("gemm_choice",
                                             "fastest: the tile and split of least time by the cost model; "
                                             "library: those that rocBLAS takes, as learned from its tables")
-        .optional(),
+        .optional()
+        .used_if(When::products_run),
 });
 static_assert(member_count<LibraryKernelSpec>() == kLibraryKernelFields.size());
 
 inline constexpr auto kDispatchFields = std::to_array<Field<DispatchSpec>>({
-    choice<&DispatchSpec::policy>("dispatch_policy", "which queue's work groups are placed first"),
+    choice<&DispatchSpec::policy>("dispatch_policy", "which queue's work groups are placed first")
+        .used_if(When::queues_are_simulated),
     number<&DispatchSpec::work_group_spread>("work_group_spread", {0, 0.5},
-                                             "standard deviation of a work group's time over its mean"),
+                                             "standard deviation of a work group's time over its mean")
+        .used_if(When::kernels_run),
     number<&DispatchSpec::shader_engines>("shader_engines", {1, 64},
                                           "shader engines (GPCs) of one die; see strict_rotation")
-        .optional(),
+        .optional()
+        .used_if(When::rotation_is_strict),
     quantity<&DispatchSpec::launch_latency>("launch_latency",
-                                            "time from a packet in the queue to the first work group"),
-    quantity<&DispatchSpec::dependent_gap>("dependent_gap", "time between two dependent kernels of one stream"),
+                                            "time from a packet in the queue to the first work group")
+        .used_if(When::kernels_run, When::device_launches),
+    quantity<&DispatchSpec::dependent_gap>("dependent_gap", "time between two dependent kernels of one stream")
+        .used_if(When::queues_are_simulated),
 });
 static_assert(member_count<DispatchSpec>() == kDispatchFields.size() + 1, "all but mask_granule");
 
 inline constexpr auto kHostFields = std::to_array<Field<HostSpec>>({
     quantity<&HostSpec::launch_skew>("launch_skew",
                                      "standard deviation of the hosts' launch times; no preset has it")
-        .optional(),
+        .optional()
+        .used_if(When::queues_are_simulated, When::several_gpus),
     quantity<&HostSpec::join>("host_join", "time until the host has seen that streams ended; no preset has it")
-        .optional(),
+        .optional()
+        .used_if(When::queues_are_simulated, When::streams_run_beside),
 });
 static_assert(member_count<HostSpec>() == kHostFields.size());
 
@@ -100,7 +113,8 @@ inline constexpr auto kSimulationFields = std::to_array<Field<SimulationSpec>>({
     number<&SimulationSpec::cohorts_per_placement>(
         "cohorts_per_placement", {1, 1024},
         "how finely to simulate: cohorts that fill an XCD; no preset has it")
-        .optional(),
+        .optional()
+        .used_if(When::queues_are_simulated, When::kernels_run),
 });
 static_assert(member_count<SimulationSpec>() == kSimulationFields.size() + 1,
               "all but the experiment's memory_grain");
@@ -115,7 +129,8 @@ inline constexpr auto kCacheFields = std::to_array<Field<CacheSpec>>({
                                              "bandwidth between one die and the memory side"),
     quantity<&CacheSpec::llc_size>("llc_size", "memory-side cache of the whole GPU; \"0 B\" without one")
         .or_none(),
-    quantity<&CacheSpec::llc_bandwidth>("llc_bandwidth", "bandwidth of that cache; any value without one"),
+    quantity<&CacheSpec::llc_bandwidth>("llc_bandwidth", "bandwidth of that cache; any value without one")
+        .used_if(When::has_last_level_cache),
     quantity<&CacheSpec::fabric_bandwidth>("fabric_bandwidth",
                                            "bandwidth between dies, which all bytes of memory share")
         .optional(),
@@ -146,13 +161,16 @@ inline constexpr auto kHbmFields = std::to_array<Field<HbmSpec>>({
     quantity<&HbmSpec::size>("hbm_size", "total memory that the driver reports"),
     quantity<&HbmSpec::peak>("hbm_peak", "data sheet's memory bandwidth").scaled_by("hbm_scale"),
     quantity<&HbmSpec::latency>("hbm_latency", "time from a core to idle memory and back"),
-    choice<&HbmSpec::arbitration>("hbm_arbitration", "how requesters share a full memory"),
+    choice<&HbmSpec::arbitration>("hbm_arbitration", "how requesters share a full memory")
+        .used_if(When::queues_are_simulated),
     number<&HbmSpec::fair_share>("hbm_fair_share", {0, 1},
                                  "least share of kernels under hbm_arbitration \"stream_fair\"")
-        .optional(),
+        .optional()
+        .used_if(When::stream_fair),
     number<&HbmSpec::stream_floor>("hbm_stream_floor", {0, 0.5},
                                    "share guaranteed to communication under \"compute_first\"")
-        .optional(),
+        .optional()
+        .used_if(When::compute_first),
     choice<&HbmSpec::store_order>("store_order", "when stores that bypass the caches are served").optional(),
 });
 static_assert(member_count<HbmSpec>() == kHbmFields.size() + kHbmRateFields.size() + 3,
@@ -170,7 +188,7 @@ inline constexpr auto kChannelFields = std::to_array<Field<ChannelSpec>>({
 });
 static_assert(member_count<ChannelSpec>() == kChannelFields.size());
 
-inline constexpr auto kPimFields = std::to_array<Field<PimSpec>>({
+inline constexpr auto kPimFields = used_if<When::memory_computes>({
     number<&PimSpec::units>("pim_units", {0, 1024},
                             "units in a memory channel that answer one command; 0: none")
         .optional(),
@@ -180,7 +198,7 @@ inline constexpr auto kPimFields = std::to_array<Field<PimSpec>>({
 });
 static_assert(member_count<PimSpec>() == kPimFields.size());
 
-inline constexpr auto kDmaFields = std::to_array<Field<DmaSpec>>({
+inline constexpr auto kDmaFields = used_if<When::engines_move_data>({
     number<&DmaSpec::engines>("dma_engines", {0, 256}, "copy engines that reach peers; 0 without"),
     quantity<&DmaSpec::engine_bandwidth>("dma_engine_bandwidth", "bandwidth of one copy engine"),
     quantity<&DmaSpec::broadcast_bandwidth>("dma_broadcast_bandwidth",
@@ -205,7 +223,7 @@ inline constexpr auto kDmaFields = std::to_array<Field<DmaSpec>>({
 });
 static_assert(member_count<DmaSpec>() == kDmaFields.size());
 
-inline constexpr auto kTriggerFields = std::to_array<Field<TriggerSpec>>({
+inline constexpr auto kTriggerFields = used_if<When::collectives_are_fused>({
     number<&TriggerSpec::tracker_entries>("tracker_entries", {0, 1 << 24},
                                           "work-group tiles tracked at a time; 0 without a tracker")
         .optional(),
@@ -221,7 +239,7 @@ inline constexpr auto kTriggerFields = std::to_array<Field<TriggerSpec>>({
 });
 static_assert(member_count<TriggerSpec>() == kTriggerFields.size());
 
-inline constexpr auto kStreamedFields = std::to_array<Field<StreamedSpec>>({
+inline constexpr auto kStreamedFields = used_if<When::gemms_are_streamed>({
     number<&StreamedSpec::miss>("streamed_miss", {0, 1},
                                 "share of a streamed GEMM's L2 requests that reach memory, alone")
         .optional(),
@@ -240,7 +258,8 @@ inline constexpr auto kPowerFields = std::to_array<Field<PowerSpec>>({
         .optional(),
     quantity<&PowerSpec::as_traffic>("power_as_traffic",
                                      "memory traffic whose power alone would reach the limit")
-        .optional(),
+        .optional()
+        .used_if(When::power_couples),
 });
 static_assert(member_count<PowerSpec>() == kPowerFields.size());
 
@@ -286,19 +305,24 @@ inline constexpr auto kHypothesisFields = std::to_array<Field<HypothesisSpec>>({
     quantity<&HypothesisSpec::hbm_service>(
         "hbm_service", "time of a memory channel for a request; a load waits for those before it")
         .optional()
-        .scaled_by("hbm_scale"),
+        .scaled_by("hbm_scale")
+        .used_if(When::queues_are_simulated),
     number<&HypothesisSpec::overlap_loss>(
         "overlap_loss", {0, 0.9}, "unexplained loss of a kernel's rate beside a collective; no preset has it")
-        .optional(),
+        .optional()
+        .used_if(When::kernels_run_beside_collectives),
     flag<&HypothesisSpec::strict_rotation>(
         "strict_rotation", "with two queues at once, each waits for the next shader engine in turn")
-        .optional(),
+        .optional()
+        .used_if(When::several_shader_engines, When::queues_are_simulated),
     number<&HypothesisSpec::product_after_others>(
         "product_after_others", {1, 2}, "time of a matrix product's arithmetic after other work, over a loop's")
-        .optional(),
+        .optional()
+        .used_if(When::work_runs_beside, When::products_run),
     number<&HypothesisSpec::release_rewrites>(
         "release_rewrites", {0, 1}, "share of stores written twice beside channels, whose releases flush L2")
-        .optional(),
+        .optional()
+        .used_if(When::kernels_run_beside_channels),
 });
 static_assert(member_count<HypothesisSpec>() == kHypothesisFields.size() + 2, "all but streamed and power");
 
@@ -314,6 +338,16 @@ inline constexpr auto kFamilyFields = std::to_array<Field<FamilySpec>>({
     choice<&FamilySpec::tuned_as>("tuned_as", "GPU whose published tables the collective library takes"),
 });
 static_assert(member_count<FamilySpec>() == kFamilyFields.size());
+
+/// Coefficients of the classes of kernels (kKernelClasses) in `kernels`.
+inline constexpr std::string_view kOfClass = "coefficients of this class of kernels";
+inline constexpr auto kKernelTables = std::to_array<KeyText>({
+    {"vector_gemm", kOfClass, {}, {When::vector_products_run}},
+    {"matrix_gemm", kOfClass, {}, {When::small_products_run}},
+    {"vector", kOfClass},
+    {"attention", kOfClass, {}, {When::attention_runs}},
+    {"convolution", kOfClass, {}, {When::convolutions_run}},
+});
 
 /// Before the keys of fp32 products on matrix units: `fp32_matrix_peak`.
 inline constexpr const char* kFp32Matrix = "fp32_matrix_";

@@ -29,12 +29,16 @@ inline LibraryVersion read_version(Section& section, std::string_view key) {
   section.fail(key, "'" + text + "' is not a release; write it as \"2.26\" or \"2.26.2\"");
 }
 
+/// Of every key of a library.
+inline constexpr Conditions kLibraryUse = {When::collectives_run, When::channels_run};
+
 /// Every protocol has these keys: `simple` among the library's own, another one in a table with its name.
 inline constexpr auto kProtocolFields = std::to_array<Field<ProtocolSpec>>({
     quantity<&ProtocolSpec::base_latency>("base_latency",
                                           "latency of one collective, without the gap before it"),
     quantity<&ProtocolSpec::hop_latency>("hop_latency", "latency of one step within a node"),
-    quantity<&ProtocolSpec::network_latency>("network_latency", "latency of one step between nodes"),
+    quantity<&ProtocolSpec::network_latency>("network_latency", "latency of one step between nodes")
+        .used_if(When::several_nodes),
     quantity<&ProtocolSpec::channel_rate>("channel_rate", "payload that one channel moves, alone on its CU"),
     number<&ProtocolSpec::threads>("threads", {32, 1024}, "threads of one channel that copy"),
 });
@@ -71,13 +75,15 @@ inline constexpr auto kLibraryFields = std::to_array<Field<CollectiveLibrarySpec
     number<&CollectiveLibrarySpec::channels>("channels", {1, 1024}, "work groups of one collective"),
     number<&CollectiveLibrarySpec::p2p_channels>("p2p_channels", {1, 1024},
                                                  "work groups where ranks send in pairs")
-        .optional(),
+        .optional()
+        .used_if(When::ranks_send_in_pairs),
     number<&CollectiveLibrarySpec::net_peer_channels>("net_peer_channels", {1, 64},
                                                       "channels for each peer in another node")
         .optional(),
     flag<&CollectiveLibrarySpec::p2p_to_itself>(
         "p2p_to_itself", "whether an all-to-all deals channels to a rank's own shard, too")
-        .optional(),
+        .optional()
+        .used_if(When::ranks_send_in_pairs),
     flag<&CollectiveLibrarySpec::peers_share_channels>("peers_share_channels",
                                                        "whether a channel's threads serve all peers")
         .optional(),
@@ -87,7 +93,8 @@ inline constexpr auto kLibraryFields = std::to_array<Field<CollectiveLibrarySpec
     quantity<&CollectiveLibrarySpec::channel_registers>("channel_registers", "registers of one channel"),
     quantity<&CollectiveLibrarySpec::cu_rate>("cu_rate", "payload that all channels of one CU move together"),
     quantity<&CollectiveLibrarySpec::pair_cu_rate>("pair_cu_rate", "cu_rate where ranks send in pairs")
-        .optional(),
+        .optional()
+        .used_if(When::ranks_send_in_pairs),
     number<&CollectiveLibrarySpec::clock_share>(
         "clock_share", {0, 1}, "share of a channel's time per byte that scales with the core clock"),
     quantity<&CollectiveLibrarySpec::link_payload>("link_payload",
@@ -114,11 +121,14 @@ inline constexpr auto kLibraryFields = std::to_array<Field<CollectiveLibrarySpec
     quantity<&CollectiveLibrarySpec::pair_buffer>(
         "pair_buffer", "bytes that leave a sender before they are received, for each pair")
         .or_none()
-        .optional(),
+        .optional()
+        .used_if(When::ranks_send_messages),
     quantity<&CollectiveLibrarySpec::eager_gap>(
-        "eager_gap", "time between two collectives that a host launches, beyond a graph's"),
+        "eager_gap", "time between two collectives that a host launches, beyond a graph's")
+        .used_if(When::hosts_launch_collectives),
     quantity<&CollectiveLibrarySpec::host_launch>("host_launch",
-                                                  "host time to launch one collective on one GPU"),
+                                                  "host time to launch one collective on one GPU")
+        .used_if(When::hosts_launch_collectives),
     quantity<&CollectiveLibrarySpec::group_operation>("group_operation",
                                                       "host time of a further send or receive")
         .or_none()
@@ -135,7 +145,8 @@ inline constexpr auto kLibraryFields = std::to_array<Field<CollectiveLibrarySpec
     read_by<&CollectiveLibrarySpec::network_fabric,
             [](Section& section, std::string_view key) { return section.text(key); }>(
         "network_fabric", "fabric of its network latencies; default verbs")
-        .optional(),
+        .optional()
+        .used_if(When::several_nodes),
     number<&CollectiveLibrarySpec::qps>("qps", {1, 128},
                                         "queue pairs of a connection, each hashed to a path of its own")
         .optional(),
@@ -144,7 +155,8 @@ inline constexpr auto kLibraryFields = std::to_array<Field<CollectiveLibrarySpec
         .optional(),
     number<&CollectiveLibrarySpec::ring_plateau>("ring_plateau", {0, 4},
                                                  "factor of a ring's steps over several nodes")
-        .optional(),
+        .optional()
+        .used_if(When::several_nodes),
     quantity<&CollectiveLibrarySpec::tuner_bandwidth>(
         "tuner_bandwidth", "of a GPU's links in a node, as the search for rings counts them")
         .share_of("node.link_raw")
@@ -155,7 +167,7 @@ inline constexpr auto kLibraryFields = std::to_array<Field<CollectiveLibrarySpec
 });
 
 /// A library with in-switch collectives has all of these keys, any other none.
-inline constexpr auto kNvlsFields = std::to_array<Field<CollectiveLibrarySpec>>({
+inline constexpr auto kNvlsFields = used_if<When::switch_reduces>({
     number<&CollectiveLibrarySpec::nvls_channels>("nvls_channels", {1, 1024},
                                                   "channels of an in-switch collective"),
     quantity<&CollectiveLibrarySpec::nvls_payload>("nvls_payload",
@@ -166,9 +178,11 @@ inline constexpr auto kNvlsFields = std::to_array<Field<CollectiveLibrarySpec>>(
         "nvls_channel_rate", "data that one channel copies into or out of its buffer"),
     quantity<&CollectiveLibrarySpec::nvls_latency>("nvls_latency", "latency of one chunk through the switch"),
     quantity<&CollectiveLibrarySpec::nvls_tree_latency>(
-        "nvls_tree_latency", "latency of a step through a node's switch, in a tree over nodes"),
-    quantity<&CollectiveLibrarySpec::nvls_tree_network_latency>(
-        "nvls_tree_network_latency", "latency of a step between nodes, in that tree"),
+        "nvls_tree_latency", "latency of a step through a node's switch, in a tree over nodes")
+        .used_if(When::several_nodes),
+    quantity<&CollectiveLibrarySpec::nvls_tree_network_latency>("nvls_tree_network_latency",
+                                                                "latency of a step between nodes, in that tree")
+        .used_if(When::several_nodes),
 });
 static_assert(member_count<CollectiveLibrarySpec>() == kLibraryFields.size() + kNvlsFields.size() + 6,
               "all but name, simple, ll, ll128, channel_limits and permits");

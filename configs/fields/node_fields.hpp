@@ -7,7 +7,10 @@
 
 namespace c3 { inline namespace configs {
 
-inline constexpr auto kNodeFields = std::to_array<Field<NodeSpec>>({
+inline constexpr Conditions kNodeUse = {When::node_moves_data};
+inline constexpr Conditions kNicUse = {When::node_moves_data, When::several_nodes};
+
+inline constexpr auto kNodeFields = used_if<When::node_moves_data>({
     choice<&NodeSpec::topology>("topology", "what joins the GPUs"),
     number<&NodeSpec::gpus>("gpus", {1, 256}, "GPUs of one node; a fabric joins several nodes"),
     flag<&NodeSpec::switch_reduces>("switch_reduces", "whether the switch adds and multicasts (NVLink SHARP)")
@@ -16,16 +19,29 @@ inline constexpr auto kNodeFields = std::to_array<Field<NodeSpec>>({
                                         "USD for a GPU with its share of the node; 0: not known")
         .optional(),
 });
+/// Links between GPUs, and those of each GPU to its NICs and to the memory of its host.
+inline constexpr auto kGpuLinkFields = used_if<When::node_moves_data>(link_fields(When::links_fill));
+inline constexpr auto kPcieFields = used_if<When::node_moves_data, When::several_nodes_or_copies>(kLinkFields);
+inline constexpr auto kC2cFields = used_if<When::hosts_copy>(kLinkFields);
+
 /// A node whose GPUs have links of their own to NICs has this key; with it go the keys of that link, `pcie_raw`
 /// and so on.
-inline constexpr auto kNicFields = std::to_array<Field<NodeSpec>>({
+inline constexpr auto kNicFields = used_if<When::node_moves_data, When::several_nodes>({
     number<&NodeSpec::nic_slots>("nic_slots", {1, 256}, "NICs that fit, each GPU with a path to its own"),
 });
 static_assert(member_count<NodeSpec>() == kNodeFields.size() + kNicFields.size() + 9,
               "all but name, link, hubs, other_links, wires, pcie, nic_at, c2c and host");
 
+/// What the reader reads by hand: wires, and the vertices that they join.
+inline constexpr auto kWiringKeys = std::to_array<KeyText>({
+    {"links", "further kinds of link by name: [links.socket]", {}, kNodeUse},
+    {"wires", "links between GPUs and hubs, as in \"gpu0 - gpu1 x2\"", {}, kNodeUse},
+    {"nic_at", "GPU or hub at which each NIC is", {}, kNicUse},
+    {"sockets", "hubs that are processors with memory of their own", {}, kNodeUse},
+});
+
 /// Transports between GPUs of a wired node.
-inline constexpr auto kTransportChoices = std::to_array<Field<HostPathSpec>>({
+inline constexpr auto kTransportChoices = used_if<When::node_moves_data>({
     choice<&HostPathSpec::p2p>(
         "p2p", "up to where GPUs store into each other's memory, as NCCL_P2P_LEVEL; auto: the library's")
         .optional(),
@@ -35,10 +51,11 @@ inline constexpr auto kTransportChoices = std::to_array<Field<HostPathSpec>>({
 inline constexpr auto kHostMemoryFields = std::to_array<Field<HostPathSpec>>({
     quantity<&HostPathSpec::memory>("host_memory",
                                     "what the memory of a socket reads and writes; not wired: of all sockets")
-        .optional(),
+        .optional()
+        .used_if(When::memory_of_hosts_moves_data, When::node_moves_data),
 });
 /// A node that says which hubs are sockets has all of these, too.
-inline constexpr auto kSocketFields = std::to_array<Field<HostPathSpec>>({
+inline constexpr auto kSocketFields = used_if<When::node_moves_data>({
     quantity<&HostPathSpec::read>("host_read",
                                   "bytes that kernels of a GPU read of host memory while they write")
         .scaled_by("link_scale"),

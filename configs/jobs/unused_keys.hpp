@@ -3,9 +3,11 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "collectives/spec.hpp"
+#include "configs/fields/when.hpp"
 #include "configs/jobs/run_use.hpp"
 #include "configs/toml/tree.hpp"
 
@@ -17,6 +19,13 @@ std::vector<std::string> overridden_keys(const Table& document);
 
 /// The same of --set alone.
 std::vector<std::string> overridden_keys(std::span<const std::string> sets);
+
+/// What the readers of presets declare of a dotted key.
+struct DeclaredKey {
+  std::vector<When> used_if;  ///< when it matters: conditions of the tables that it is in, then its own
+  bool is_known = false;      ///< a reader asks for it
+};
+DeclaredKey declared_key(std::string_view key);
 
 /// One note for each of \p keys that changes no time of a run that asks \p use of \p cluster, which has the
 /// overrides: "gpu.hbm_peak: not used here: hbm_read, .. are set; gpu.hbm_scale multiplies them all". A run of

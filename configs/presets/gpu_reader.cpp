@@ -70,7 +70,8 @@ DispatchSpec read_dispatch(Section& section, int cus) {
   read_fields(section, dispatch, kDispatchFields);
   read_field(section, dispatch,
              number<&DispatchSpec::mask_granule>("mask_granule", {1, static_cast<double>(cus)},
-                                                 "CU masks of streams are multiples of so many CUs"));
+                                                 "CU masks of streams are multiples of so many CUs")
+                 .used_if(When::streams_have_own_cus));
   return dispatch;
 }
 

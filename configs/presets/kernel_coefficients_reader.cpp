@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "configs/fields/gpu_fields.hpp"
 #include "configs/presets/spec_readers.hpp"
 #include "gpu/kernels/coefficient_table.hpp"
 
@@ -45,10 +46,9 @@ CoefficientTable read_coefficient_table(Section section, std::string_view kernel
 KernelCoefficients read_kernel_coefficients(Section section, std::string_view family,
                                             std::string_view technology) {
   KernelCoefficients all;
-  for (const std::string_view kernel_class : kKernelClasses) {
+  for (const std::string_view kernel_class : kKernelClasses)
     apply(read_coefficient_table(section.table(kernel_class), kernel_class), family, technology, all);
-    section.explain(kernel_class, "coefficients of this class of kernels");
-  }
+  section.explain(kKernelTables);
   section.finish();
   return all;
 }

@@ -10,9 +10,9 @@
 
 namespace c3 { inline namespace configs {
 
-LinkSpec read_link(Section& section, const std::string& prefix) {
+LinkSpec read_link(Section& section, const std::string& prefix, std::span<const Field<LinkSpec>> fields) {
   LinkSpec link;
-  read_fields(section, link, kLinkFields, prefix);
+  read_fields(section, link, fields, prefix);
   if (link.one_way > link.raw)
     section.fail(prefix + "one_way",
                  fmt::format("must not be above {}raw, which is {}", prefix, bandwidth_text(link.raw.value)));
@@ -49,10 +49,10 @@ void refuse_unless(bool fits, Section& section, std::string_view key, std::strin
 void read_nic_slots(Section& section, NodeSpec& node) {
   if (section.has("nic_slots")) {
     read_fields(section, node, kNicFields);
-    node.pcie = read_link(section, "pcie_");
+    node.pcie = read_link(section, "pcie_", kPcieFields);
     if (section.has("nic_at"))
-      section.fail("nic_at",
-                   "cannot be combined with nic_slots, which gives each GPU a path to NICs of its own");
+      section.refuse("nic_at",
+                     "cannot be combined with nic_slots, which gives each GPU a path to NICs of its own");
   }
   if (section.has("nic_at")) {
     read_nic_places(section, node);
@@ -85,7 +85,7 @@ NodeSpec read_node(Section& section) {
   NodeSpec node{.name = section.preset_name(), .link = {}};
   section.gather_conflicts();
   read_fields(section, node, kNodeFields);
-  node.link = read_link(section, "link_");
+  node.link = read_link(section, "link_", kGpuLinkFields);
   const bool is_wired = node.topology == NodeTopology::wired;
   refuse_unless(node.topology == NodeTopology::switched, section, "switch_reduces", "switched");
   refuse_unless(is_wired, section, "wires", "wired");
@@ -101,13 +101,10 @@ NodeSpec read_node(Section& section) {
     section.fail("wires", "is missing; a wired node lists the links between its GPUs");
   }
   read_nic_slots(section, node);
-  if (section.has("c2c_raw")) node.c2c = read_link(section, "c2c_");
+  if (section.has("c2c_raw")) node.c2c = read_link(section, "c2c_", kC2cFields);
   read_host(section, node);
-  section.explain("links", "further kinds of link by name: [links.socket]");
-  section.explain("wires", "links between GPUs and hubs, as in \"gpu0 - gpu1 x2\"");
-  section.explain("nic_at", "GPU or hub at which each NIC is");
-  section.explain("sockets", "hubs that are processors with memory of their own");
-  scale_links(node, read_scale(section, "link_scale"));
+  section.explain(kWiringKeys);
+  scale_links(node, read_scale(section, "link_scale", kNodeUse));
   section.finish();
   return node;
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/nearest_name.hpp"
+#include "configs/fields/node_fields.hpp"
 #include "configs/presets/document.hpp"
 #include "configs/presets/preset_override.hpp"
 #include "configs/presets/spec_readers.hpp"
@@ -55,6 +56,12 @@ std::vector<fs::path> toml_files(std::string_view folder) {
   return files;
 }
 
+constexpr auto kPartsOfNode = std::to_array<KeyText>({
+    {"gpu", "GPU preset"},
+    {"library", "preset of the collective library", {}, kNodeUse},
+    {"fabric", "preset of the fabric that joins several of them; not used by one", {}, kNodeUse},
+});
+
 /// A framework names its host beside what a Framework holds.
 std::string read_usual_host(Section& section) {
   std::string host = section.text("host");
@@ -69,11 +76,9 @@ void read(PresetKind kind, Section& section) {
       return;
     case PresetKind::node:
       section.text("gpu");
-      section.explain("gpu", "GPU preset");
       section.text("library");
-      section.explain("library", "preset of the collective library");
       if (section.has("fabric")) section.text("fabric");
-      section.explain("fabric", "preset of the fabric that joins several of them; not used by one");
+      section.explain(kPartsOfNode);
       read_node(section);
       return;
     case PresetKind::library:
@@ -93,6 +98,15 @@ void read(PresetKind kind, Section& section) {
       read_host(section);
       return;
   }
+}
+
+/// What \p rule(noun, reader) says of each kind.
+template <class MakeRule>
+std::map<PresetKind, TableRule> rules_by(MakeRule rule) {
+  std::map<PresetKind, TableRule> rules;
+  for (const PresetKind kind : kPresetKinds)
+    rules[kind] = rule(std::string(noun_of(kind)), [kind](Section& section) { read(kind, section); });
+  return rules;
 }
 
 }  // namespace
@@ -157,14 +171,14 @@ Node read_preset(PresetKind kind, const fs::path& file) {
 }
 
 const TableRule& preset_rule(PresetKind kind) {
-  static const auto rules = [] {
-    std::map<PresetKind, TableRule> found;
-    for (const PresetKind each : kPresetKinds) {
-      const std::string noun(noun_of(each));
-      found[each] = describe(noun, Provenance::required, [each](Section& section) { read(each, section); });
-    }
-    return found;
-  }();
+  static const auto rules = rules_by(
+      [](const std::string& noun, const auto& read) { return describe(noun, Provenance::required, read); });
+  return rules.at(kind);
+}
+
+const TableRule& preset_keys(PresetKind kind) {
+  static const auto rules = rules_by(
+      [](const std::string& noun, const auto& read) { return list_keys(noun, Provenance::required, read); });
   return rules.at(kind);
 }
 

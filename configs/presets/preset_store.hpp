@@ -50,6 +50,8 @@ std::string_view noun_of(PresetKind kind);
 
 /// What a preset of \p kind may hold: found once and kept, for it takes many trial readings.
 const TableRule& preset_rule(PresetKind kind);
+/// The same without what keys require of one another, which takes one reading.
+const TableRule& preset_keys(PresetKind kind);
 
 /// The file of preset \p name, one of preset_names.
 std::filesystem::path preset_file(PresetKind kind, const std::string& name);

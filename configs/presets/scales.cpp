@@ -11,11 +11,11 @@ constexpr std::string_view kLinkScale = "link_scale";
 
 }  // namespace
 
-double read_scale(Section& section, std::string_view key) {
+double read_scale(Section& section, std::string_view key, const Conditions& used_if) {
   constexpr double kLeast = 1e-3;
   constexpr double kMost = 1e3;
   const double factor = section.has(key) ? section.fraction(key, kMost, kLeast) : 1.0;
-  section.explain({key, "multiplies every rate of the kind; no preset has it", 1.0});
+  section.explain({key, "multiplies every rate of the kind; no preset has it", 1.0, used_if});
   return factor;
 }
 

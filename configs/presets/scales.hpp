@@ -13,7 +13,7 @@
 namespace c3 { inline namespace configs {
 
 /// The factor at \p key, between 0.001 and 1000; 1 when the key is absent.
-double read_scale(Section& section, std::string_view key);
+double read_scale(Section& section, std::string_view key, const Conditions& used_if = {});
 
 /// Links between GPUs, of every kind, and the PCIe links of NICs.
 void scale_links(NodeSpec& node, double factor);

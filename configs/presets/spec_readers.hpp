@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "collectives/spec.hpp"
+#include "configs/fields/link_fields.hpp"
 #include "configs/presets/model_reader.hpp"
 #include "configs/toml/section.hpp"
 #include "gpu/kernels/coefficient_table.hpp"
@@ -37,7 +38,8 @@ std::optional<OperatorOverheads> read_overheads(Section& root, const Section& se
                                                 const Sampling& sampling);
 
 /// A full-duplex link. \param prefix of its keys: `link_` in the node's table, none in a table of its own.
-LinkSpec read_link(Section& section, const std::string& prefix);
+LinkSpec read_link(Section& section, const std::string& prefix,
+                   std::span<const Field<LinkSpec>> fields = kLinkFields);
 
 /// One class of it, as configs/kernels/CLASS.toml has it.
 CoefficientTable read_coefficient_table(Section section, std::string_view kernel_class);

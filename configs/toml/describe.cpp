@@ -54,6 +54,7 @@ class Findings {
       if (old->meaning.empty()) {
         old->meaning = key.meaning;
         old->otherwise = key.otherwise;
+        old->used_if = key.used_if;
       }
       if (!old->rule && key.rule) {
         old->rule = key.rule;
@@ -103,6 +104,14 @@ class Findings {
   const std::set<std::string>* present_ = nullptr;           ///< in the rehearsal that is added
 };
 
+TableRule rehearse(const Rehearsal& rehearsal, const std::string& name, Provenance provenance,
+                   const std::function<void(Section&)>& read) {
+  TableRule found;
+  Section section(std::make_shared<Draft>(rehearsal, found), name, {}, provenance);
+  read(section);
+  return found;
+}
+
 }  // namespace
 
 TableRule describe(const std::string& name, Provenance provenance, const std::function<void(Section&)>& read,
@@ -113,10 +122,7 @@ TableRule describe(const std::string& name, Provenance provenance, const std::fu
   while (!pending.empty()) {
     const auto [present, added] = pending.front();
     pending.pop();
-    const Rehearsal rehearsal{present, examples};
-    TableRule found;
-    Section section(std::make_shared<Draft>(rehearsal, found), name, {}, provenance);
-    read(section);
+    TableRule found = rehearse({present, examples}, name, provenance, read);
     findings.add(found, name, present, added);
     for (const std::string& key : findings.take_new_optional()) {
       std::set<std::string> more = present;
@@ -125,6 +131,10 @@ TableRule describe(const std::string& name, Provenance provenance, const std::fu
     }
   }
   return findings.rule;
+}
+
+TableRule list_keys(const std::string& name, Provenance provenance, const std::function<void(Section&)>& read) {
+  return rehearse({{}, {}, true}, name, provenance, read);
 }
 
 }}  // namespace c3::configs

@@ -17,4 +17,8 @@ class Section;
 TableRule describe(const std::string& name, Provenance provenance, const std::function<void(Section&)>& read,
                    const std::map<std::string, Node>& examples = {});
 
+/// The keys of that table by one reading, which has all that are optional: without what they require beside
+/// them. \pre \p read goes on where keys contradict one another (Section::refuse)
+TableRule list_keys(const std::string& name, Provenance provenance, const std::function<void(Section&)>& read);
+
 }}  // namespace c3::configs

@@ -4,7 +4,7 @@ namespace c3 { inline namespace configs {
 
 bool Draft::ask(std::string_view key, const std::string& dotted) {
   if (rule_.find(key) == nullptr) rule_.keys.push_back({std::string(key), Presence::optional});
-  return rehearsal_.present.contains(dotted);
+  return rehearsal_.has_all || rehearsal_.present.contains(dotted);
 }
 
 Rule& Draft::declare(std::string_view key, const std::string& dotted, const Rule& rule) {
@@ -23,6 +23,7 @@ void Draft::explain(const KeyText& text) {
   if (known == nullptr) return;
   known->meaning = text.meaning;
   known->otherwise = text.otherwise;
+  known->used_if = text.used_if;
 }
 
 std::string Draft::ask_chosen(const std::string& prefix) {

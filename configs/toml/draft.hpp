@@ -14,6 +14,7 @@ namespace c3 { inline namespace configs {
 struct Rehearsal {
   std::set<std::string> present;
   std::map<std::string, Node> examples;  ///< instead of the rule's own
+  bool has_all = false;                  ///< every optional key is present
 };
 
 /// A table that a reader describes by asking for its keys: what a Section is read from in a rehearsal.

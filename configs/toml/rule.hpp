@@ -80,11 +80,17 @@ enum class Presence { required, optional, chosen };
 /// A value that no file wrote: what holds without a key. Texts are static.
 using PlainValue = std::variant<std::monostate, bool, std::int64_t, double, std::string_view>;
 
+/// What must hold of a run for a key to matter to it (configs/fields/when.hpp), the most general first. The
+/// rest is 0.
+enum class When : std::uint8_t;
+using Conditions = std::array<When, 3>;
+
 /// What a key means.
 struct KeyText {
   std::string_view key;
   std::string_view meaning;   ///< one line: what it is, with its unit where the value has none
   PlainValue otherwise = {};  ///< without the key, where that is one value
+  Conditions used_if = {};
 };
 
 struct KeyRule {
@@ -95,6 +101,7 @@ struct KeyRule {
   std::string prefix = {};                  ///< with Presence::chosen: of the names
   std::string meaning = {};                 ///< one line
   PlainValue otherwise = {};                ///< without the key; monostate: none, or it depends on other keys
+  Conditions used_if = {};
 };
 
 /// A name fit for files and groups: letters, digits, `_`, `-` and `.`, beginning with none of the last two.

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "base/nearest_name.hpp"
 #include "configs/jobs/doubts.hpp"
 #include "configs/jobs/experiment_reader.hpp"
+#include "configs/jobs/unused_keys.hpp"
 #include "configs/presets/document.hpp"
 #include "configs/presets/preset_store.hpp"
 #include "configs/toml/toml_text.hpp"
@@ -53,6 +55,95 @@ TEST_CASE("overrides of parts that no strategy uses are named, those of parts in
   CHECK(idle[3] == Part{"no attention kernel runs"});
   CHECK(notes_with({"gpu.dma_schedule=1 us"}, "[strategy.dma]\nb.backend = \"dma\"\n").empty());
   CHECK(notes_with({"gpu.hbm_fair_share=0.7"}, "[strategy.fair]\nhbm_arbitration = \"stream_fair\"\n").empty());
+}
+
+constexpr std::array kOverridden = {PresetKind::gpu, PresetKind::node, PresetKind::library, PresetKind::fabric,
+                                    PresetKind::framework};
+
+/// Dotted keys of \p rule and of the tables below it, with names that a file chooses as their example.
+void add_keys(Texts& keys, const TableRule& rule, const std::string& path) {
+  for (const KeyRule& key : rule.keys) {
+    const auto* table = key.rule ? std::get_if<TableRule>(&key.rule->form) : nullptr;
+    if (table == nullptr) keys.push_back(path + key.key);
+    if (table != nullptr) add_keys(keys, *table, path + key.key + ".");
+  }
+}
+
+/// Two nodes with every part, and one GPU without any.
+std::vector<ClusterSpec> rich_and_poor() {
+  ClusterSpec rich = load_cluster({"h100-sxm-8", 2, "ib-ndr"});
+  rich.gpu.hypotheses.strict_rotation = true;
+  rich.gpu.dispatch.shader_engines = 8;
+  rich.gpu.hypotheses.power.coupling = 1.0;
+  rich.gpu.cache.llc_size = 256.0_MiB;
+  ClusterSpec poor;
+  poor.gpu = load_gpu("l40s");
+  poor.gpu.cache.llc_size = {};
+  return {rich, poor};
+}
+
+/// Steps that use all that a run can use, and runs that use nothing or the channels of one node alone.
+std::vector<RunUse> busy_and_idle() {
+  RunUse busy;
+  busy.of_gpu.everything = true;
+  busy.kernels = busy.collectives = busy.in_pairs = busy.messages = busy.host_copies = true;
+  busy.channels = busy.engines = busy.fused = busy.in_memory = busy.masks = busy.beside = busy.host_calls =
+      true;
+  busy.arbitrations = {HbmArbitration::stream_fair, HbmArbitration::compute_first};
+  std::vector<RunUse> uses(4, busy);
+  uses[0].step = StepUse{Sharding::parameters, 2, true, 2.0_MiB, 2.0_MiB, 1.0_MiB};
+  uses[1].step = StepUse{Sharding::none, 1, false, 2.0_MiB, 2.0_MiB, 1.0_MiB};
+  uses[2].step = StepUse{Sharding::none, 1, false, 1.0_MiB, 1.0_MiB, 2.0_MiB};
+  uses[3].alone = uses[3].measured_launch = true;
+  RunUse channels;
+  channels.collectives = channels.channels = true;
+  uses.push_back(channels);
+  uses.emplace_back();
+  return uses;
+}
+
+TEST_CASE("every key that can be overridden is used by some run, and unused by some if it has a condition") {
+  std::vector<ClusterSpec> clusters = rich_and_poor();
+  clusters.push_back(load_cluster("h100-sxm-8"));
+  for (const PresetKind kind : kOverridden) {
+    Texts keys;
+    add_keys(keys, preset_keys(kind), std::string(noun_of(kind)) + ".");
+    for (const std::string& key : keys) {
+      CAPTURE(key);
+      const DeclaredKey declared = declared_key(key);
+      CHECK(declared.is_known);
+      bool is_used = false, is_unused = false;
+      for (const ClusterSpec& cluster : clusters) {
+        for (const RunUse& use : busy_and_idle())
+          (unused_keys(Texts{key}, cluster, use).empty() ? is_used : is_unused) = true;
+      }
+      CHECK(is_used);
+      CHECK(is_unused == !declared.used_if.empty());
+    }
+  }
+}
+
+TEST_CASE("every key of a shipped preset, which a file may override, is declared by a reader") {
+  for (const PresetKind kind : kOverridden) {
+    for (const std::string& name : preset_names(kind)) {
+      Node preset = load_preset(kind, name, {}, "name");
+      preset.table()->erase("name");  // a whole part overrides nothing
+      Table document;
+      document.put(noun_of(kind), {}, preset);
+      for (const std::string& key : overridden_keys(document))
+        CHECK_MESSAGE(declared_key(key).is_known, name, ": ", key);
+    }
+  }
+}
+
+TEST_CASE("a job of kernels alone uses its node's GPU and nothing else of the node") {
+  const ScratchFolder folder;
+  const std::string file = folder.write(
+      "k.toml",
+      "schema = 1\nsystem = \"mi300x-8\"\n[[stream]]\nname = \"a\"\n"
+      "run = [{ gemm = { m = 512, n = 512, k = 512, dtype = \"bf16\" } }]\n[strategy.concurrent]\n");
+  CHECK(ExperimentFile::load(file, Texts{"node.gpu=\"mi325x\"", "node.library=\"rccl-mi355x\""}).notes() ==
+        Texts{"node.library: not used here: no collective runs"});
 }
 
 TEST_CASE("a table that is a whole part, as in a resolved configuration, overrides nothing") {
