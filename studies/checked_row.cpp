@@ -29,6 +29,12 @@ double CheckedRow::above_0(std::string_view column) const {
   return *value;
 }
 
+double CheckedRow::from_0(std::string_view column) const {
+  const std::optional<double> value = number_in(cell(column));
+  if (!value || *value < 0.0) fail(column, fmt::format("must be a number from 0 on, not '{}'", cell(column)));
+  return *value;
+}
+
 std::int64_t CheckedRow::whole(std::string_view column, std::int64_t largest) const {
   const std::optional<double> value = number_in(cell(column));
   if (!value || *value < 1 || *value > static_cast<double>(largest) || *value != std::floor(*value))

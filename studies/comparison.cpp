@@ -40,4 +40,24 @@ StudyLine Comparison::line(PublishedFigure of, FigureKind kind, std::string labe
   return line;
 }
 
+std::optional<double> Comparison::signed_mean(const Times& times) {
+  if (times.measured.empty()) return std::nullopt;
+  return kPercent * error_statistics(times.measured, times.predicted).mean_signed;
+}
+
+std::optional<double> Comparison::signed_mean(std::string_view beside) const {
+  if (beside.empty()) return signed_mean(here_);
+  const auto found = std::ranges::find(beside_, beside, &std::pair<std::string, Times>::first);
+  return found == beside_.end() ? std::nullopt : signed_mean(found->second);
+}
+
+StudyLine Comparison::signed_line(PublishedFigure of, std::string label) const {
+  StudyLine line{.figure = {.of = std::move(of), .simulated = signed_mean(here_)},
+                 .label = std::move(label),
+                 .rows = here_.measured.size()};
+  for (const auto& [name, times] : beside_)
+    line.beside.emplace_back(name, *signed_mean(times));
+  return line;
+}
+
 }}  // namespace c3::studies

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -30,10 +31,18 @@ class Comparison {
   /// stands beside it is of the rows that have it. Without rows the figure was not computed.
   StudyLine line(PublishedFigure of, FigureKind kind, std::string label) const;
 
+  /// The mean of the errors with their signs, in percent; of the predictions of the name \p beside, if it is
+  /// one. Absent without rows.
+  std::optional<double> signed_mean(std::string_view beside = {}) const;
+  /// The same of the predictions, and beside it of the others.
+  StudyLine signed_line(PublishedFigure of, std::string label) const;
+
  private:
   struct Times {
     std::vector<Seconds> measured, predicted;
   };
+
+  static std::optional<double> signed_mean(const Times& times);
 
   Times here_;
   std::vector<std::uint64_t> blocks_;

@@ -44,12 +44,18 @@ StudyOutcome run(const StudyCard& study, const StudyInput& input, const Publishe
   const auto code = study_runs().find(study.name);
   if (code == study_runs().end() && study.tables.empty())
     throw UsageError(fmt::format("the study '{}' has neither code nor a [[table]]", study.name));
+  const auto found =
+      std::ranges::find_if(study.tables, [](const StudyTable& table) { return !table.found.empty(); });
+  if (code == study_runs().end() && found != study.tables.end())
+    throw UsageError(fmt::format("the study '{}' has no code that finds '{}'", study.name, found->found));
   CaseTables tables(study, input.data, published);
   if (code != study_runs().end()) outcome = code->second(input, published, progress);
   SimulationJobs jobs;
   tables.plan(jobs);
   run_simulations(jobs, progress, input.processes);
   std::ranges::move(tables.sections(outcome.broken), std::back_inserter(outcome.report));
+  if (input.wants_rows && !study.row_columns.empty())
+    outcome.rows_csv += study.row_columns + '\n' + tables.rows_csv();
   return outcome;
 }
 
@@ -94,7 +100,8 @@ void write_weights(const StudyOutcome& outcome, const std::filesystem::path& fol
 int reproduce(const ReproduceRequest& options) {
   install_interrupt_handler();
   const StudyCard study = study_called(options.name);
-  const StudyInput input = input_of(options);
+  StudyInput input = input_of(options);
+  input.card = study;
   check_measurements(study, input.data);
   const PublishedFigures published(study_file(study.name, "published.csv"));
   std::optional<TemporaryFile> rows, page;

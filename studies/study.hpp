@@ -31,8 +31,8 @@ struct StudyLine {
 
 struct StudySection {
   std::string heading;
-  std::vector<StudyLine> lines;
-  std::vector<std::string> notes;
+  std::vector<StudyLine> lines = {};
+  std::vector<std::string> notes = {};
   std::string value = "here";  ///< heads the column of the lines' figures
   int decimals = 1;            ///< of the table's numbers
 };
@@ -53,6 +53,7 @@ struct StudyInput {
   std::size_t processes = 0;      ///< that simulate at a time; 0: as many as there are cores
   bool calibrated = false;        ///< whether results with a fitted term stand beside the predicted ones
   bool tornado = false;           ///< whether the sensitivity is worked out on everything
+  StudyCard card = {};            ///< the study's
 };
 
 struct StudyOutcome {

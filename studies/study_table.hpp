@@ -13,9 +13,9 @@ using StudyRun = StudyOutcome(const StudyInput& input, const PublishedFigures& p
                               const StudyProgress& progress);
 
 StudyRun reproduce_bert, reproduce_camping, reproduce_cluster, reproduce_collectives, reproduce_conccl,
-    reproduce_convolutions, reproduce_dlrm, reproduce_goldyloc, reproduce_interference, reproduce_jitq,
-    reproduce_kernels, reproduce_one_gpu, reproduce_sampling, reproduce_scaling_laws, reproduce_selection,
-    reproduce_t3, reproduce_traces, reproduce_training, reproduce_tune;
+    reproduce_convolutions, reproduce_goldyloc, reproduce_interference, reproduce_jitq, reproduce_kernels,
+    reproduce_sampling, reproduce_scaling_laws, reproduce_selection, reproduce_t3, reproduce_traces,
+    reproduce_training, reproduce_tune;
 
 /// By name: that of the study's folder and card (configs/presets/study_card.hpp).
 const std::map<std::string_view, std::function<StudyRun>>& study_runs();

@@ -42,6 +42,7 @@ Json collective_json(const CollectiveSummary& summary) {
           {"matched_in_part", summary.partial},
           {"recorded_us", us(summary.recorded)},
           {"true_cost_us", has_whole ? Json(us(summary.cost)) : Json(nullptr)},
+          {"true_cost_median_us", has_whole ? Json(us(summary.median_cost)) : Json(nullptr)},
           {"cost_at_most_us", summary.partial > 0 ? Json(us(summary.cost_at_most)) : Json(nullptr)},
           {"waiting_us", has_whole ? Json(us(summary.waiting)) : Json(nullptr)},
           {"waiting_at_least_us", us(summary.waiting_at_least)}};

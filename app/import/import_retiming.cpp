@@ -112,6 +112,7 @@ Json class_json(const RetimedClass& of) {
           {"predicted_us", in_us(of.predicted)},
           {"modelled_us", in_us(of.modelled())},
           {"scaled_us", in_us(of.scaled)},
+          {"predicted_with_empty_caches_us", in_us(of.predicted_cold)},
           {"predicted_on_recorded_gpu_us", in_us(of.predicted_there)},
           {"median_error_on_recorded_gpu", of.median_error}};
 }
@@ -130,9 +131,13 @@ GpuSpec retiming_gpu(const std::string& gpu) {
 Retiming retimed_on(const GpuSpec& gpu, const std::vector<Rank>& ranks) {
   const RankSummary first = summary_of(ranks.front());
   const std::optional<std::string> there = gpu_preset_like(first.gpu, first.units, first.memory_bytes);
-  if (!there) return retime(ranks, gpu, nullptr);
-  const GpuSpec recorded_on = load_gpu(*there);
-  return retime(ranks, gpu, &recorded_on);
+  const std::optional<GpuSpec> recorded_on = there ? std::optional(load_gpu(*there)) : std::nullopt;
+  Retiming retiming = retime(ranks, gpu, recorded_on ? &*recorded_on : nullptr);
+  const Retiming cold = retime(ranks, gpu, nullptr, FoundInCaches::nothing);
+  retiming.all.predicted_cold = cold.all.predicted;
+  for (RetimedClass& of : retiming.classes)
+    of.predicted_cold = std::ranges::find(cold.classes, of.work, &RetimedClass::work)->predicted;
+  return retiming;
 }
 
 std::vector<std::string> retiming_table_names() { return {kTableNames.begin(), kTableNames.end()}; }

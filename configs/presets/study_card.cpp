@@ -48,34 +48,78 @@ std::vector<std::string> texts_at(Section& section, std::string_view key) {
   return texts;
 }
 
+std::vector<NamedFormula> formulas_at(Section& section, std::string_view key) {
+  std::vector<NamedFormula> formulas;
+  if (!section.has(key)) return formulas;
+  for (Section& each : section.tables(key, kMostBeside)) {
+    formulas.push_back({.name = each.text("name"), .formula = each.text("value")});
+    if (each.has("over")) formulas.back().over = each.choice<OverDraws>("over");
+    each.finish();
+  }
+  return formulas;
+}
+
+SummaryColumn read_column(Section& section, std::string name, const SummaryColumn& otherwise) {
+  return {.name = std::move(name),
+          .value = text_at(section, "value", otherwise.value),
+          .kind = section.has("kind") ? section.choice<SummaryKind>("kind") : otherwise.kind,
+          .where = text_at(section, "where", otherwise.where)};
+}
+
+StudySummary read_summary(Section& section, const std::string& value) {
+  StudySummary summary{.by = text_at(section, "by"),
+                       .id = section.text("id"),
+                       .label = section.text("label"),
+                       .columns = {read_column(section, "", {.name = {}, .value = value})},
+                       .blocks = text_at(section, "blocks")};
+  if (section.has("beside")) {
+    for (Section& each : section.tables("beside", kMostBeside)) {
+      summary.columns.push_back(read_column(each, each.text("name"), summary.columns.front()));
+      each.finish();
+    }
+  }
+  section.finish();
+  return summary;
+}
+
+ListedRow read_listed(Section& section) {
+  ListedRow listed{.cells = section.text("cells"), .values = texts_at(section, "values")};
+  section.finish();
+  return listed;
+}
+
 StudyTable read_table(Section& section) {
   StudyTable table;
-  table.heading = section.text("heading");
+  table.heading = text_at(section, "heading");
   table.cases = {section.text("cases"), section.node("cases", {TextRule{}}).origin};
   table.experiment = text_at(section, "experiment");
   table.ask = text_at(section, "ask");
+  table.call = text_at(section, "call");
+  table.found = text_at(section, "found");
+  if (section.has("spread")) table.has_spread = section.flag("spread");
   table.sets = texts_at(section, "set");
   table.name = text_at(section, "name", table.name);
-  table.id = section.text("id");
-  table.label = text_at(section, "label", table.label);
+  const bool is_shown = !table.heading.empty();
+  if (is_shown) table.id = section.text("id");
+  table.label = is_shown ? text_at(section, "label", table.label) : "";
   table.where = text_at(section, "where");
-  table.value = section.text("value");
-  if (section.has("beside")) {
-    for (Section& each : section.tables("beside", kMostBeside)) {
-      table.beside.push_back({.name = each.text("name"), .formula = each.text("value")});
-      each.finish();
-    }
-  }
+  if (is_shown) table.value = section.text("value");
+  table.steps = formulas_at(section, "let");
+  table.beside = formulas_at(section, "beside");
   if (section.has("summary")) {
-    for (Section& each : section.tables("summary", kMostBeside)) {
-      table.summaries.push_back({.by = text_at(each, "by"),
-                                 .id = each.text("id"),
-                                 .label = each.text("label"),
-                                 .value = text_at(each, "value", table.value),
-                                 .kind = each.choice<SummaryKind>("kind")});
-      each.finish();
-    }
+    for (Section& each : section.tables("summary", kMostBeside))
+      table.summaries.push_back(read_summary(each, table.value));
   }
+  if (section.has("listed")) {
+    for (Section& each : section.tables("listed", kMostBeside))
+      table.listed.push_back(read_listed(each));
+  }
+  if (section.has("lists_rows")) table.lists_rows = section.flag("lists_rows");
+  if (!table.lists_rows) table.label = "row";
+  table.fitted = text_at(section, "fitted");
+  table.input = text_at(section, "input");
+  table.rows = text_at(section, "rows");
+  table.skipped = text_at(section, "skipped");
   table.notes = texts_at(section, "notes");
   table.heads = text_at(section, "heads", table.heads);
   if (section.has("decimals")) table.decimals = static_cast<int>(section.integer("decimals", 0, kMostDecimals));
@@ -93,6 +137,7 @@ StudyCard read_card(const fs::path& file) {
                  .has_page = flag_at(section, "page"),
                  .has_weights = flag_at(section, "weights"),
                  .has_draws = flag_at(section, "draws")};
+  card.row_columns = text_at(section, "row_columns");
   if (section.has("measured")) {
     for (Section& each : section.tables("measured", kMostMeasured)) {
       card.measured.push_back({.path = each.text("file"), .what = each.text("what")});

@@ -6,12 +6,15 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <numeric>
+#include <regex>
 #include <set>
 #include <stdexcept>
 #include <utility>
 
 #include "base/nearest_name.hpp"
 #include "base/statistics.hpp"
+#include "gpu/calibration/error_statistics.hpp"
 #include "importers/collective_times/headed_table.hpp"
 #include "studies/cases/cells.hpp"
 
@@ -20,6 +23,7 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr char kOfRow = ':';
+constexpr double kPercent = 100.0;
 
 SimulatedTime simulated(const NumberSource& source, const std::vector<std::string>& wanted) {
   const std::map<std::string, double> numbers = source();
@@ -45,6 +49,15 @@ PublishedFigure figure_of(const PublishedFigures& published, const std::string& 
   }
 }
 
+/// Of a sample, in per cent of its mean.
+double deviation(const std::vector<double>& values) {
+  const double middle = mean(values);
+  double squares = 0.0;
+  for (const double value : values)
+    squares += (value - middle) * (value - middle);
+  return kPercent * std::sqrt(squares / (static_cast<double>(values.size()) - 1.0)) / middle;
+}
+
 double summary_of(SummaryKind kind, std::vector<double> values) {
   switch (kind) {
     case SummaryKind::mean:
@@ -53,8 +66,14 @@ double summary_of(SummaryKind kind, std::vector<double> values) {
       return median(std::move(values));
     case SummaryKind::largest:
       return *std::ranges::max_element(values);
+    case SummaryKind::total:
+      return std::accumulate(values.begin(), values.end(), 0.0);
     case SummaryKind::geometric_mean:
       return geometric_mean(values);
+    case SummaryKind::deviation:
+      return deviation(values);
+    case SummaryKind::spread:
+      return kPercent * (*std::ranges::max_element(values) / *std::ranges::min_element(values) - 1.0);
     case SummaryKind::mean_size:
       break;
   }
@@ -63,12 +82,38 @@ double summary_of(SummaryKind kind, std::vector<double> values) {
   return mean(values);
 }
 
+/// From 5 % to 95 %, where rows of one block are drawn together.
+std::optional<Interval> interval_of(SummaryKind kind, const std::vector<double>& values,
+                                    const std::vector<std::string>& blocks) {
+  std::map<std::string, std::uint64_t> numbers;
+  std::vector<std::uint64_t> of_rows;
+  for (const std::string& block : blocks)
+    of_rows.push_back(numbers.emplace(block, numbers.size()).first->second);
+  const auto statistic = [&](std::span<const std::size_t> rows) {
+    std::vector<double> drawn;
+    for (const std::size_t row : rows)
+      drawn.push_back(values[row]);
+    return summary_of(kind, std::move(drawn));
+  };
+  return bootstrap_interval(of_rows, statistic, {.resamples = 400, .confidence = 0.9, .seed = 1});
+}
+
+/// Whether \p where is empty or a comparison of texts that is false.
+bool is_left_out(const std::string& where) { return where.empty() || with_texts_compared(where) == "0"; }
+
+/// What the card's expressions say of a figure with this label.
+FigureKind kind_of(const StudyTable& table, const std::string& label) {
+  if (!table.fitted.empty() && std::regex_match(label, std::regex(table.fitted))) return FigureKind::fitted;
+  if (!table.input.empty() && std::regex_match(label, std::regex(table.input))) return FigureKind::input;
+  return FigureKind::predicted;
+}
+
 }  // namespace
 
 CaseTables::CaseTables(const StudyCard& study, const std::filesystem::path& data,
                        const PublishedFigures& published) {
   for (const StudyTable& table : study.tables)
-    tables_.push_back(read(study, table, data, published));
+    if (table.found.empty()) tables_.push_back(read(study, table, data, published));
   for (const Table& table : tables_) {
     for (const Row& row : table.rows) {
       if (!row.name.empty() && !rows_.emplace(row.name, &row).second)
@@ -78,17 +123,46 @@ CaseTables::CaseTables(const StudyCard& study, const std::filesystem::path& data
   note_needs();
 }
 
+void CaseTables::add_steps(std::map<std::string, Formula>& steps, const Cells& cells, const StudyTable& table) {
+  std::set<std::string> left;
+  for (const NamedFormula& step : table.steps)
+    if (!left.insert(step.name).second) cells.fail("let", fmt::format("'{}' is there twice", step.name));
+  for (const NamedFormula& step : table.steps) {
+    Formula formula = cells.formula(step.formula, "let");
+    for (const std::string& name : formula.names())
+      if (left.contains(name))
+        cells.fail("let", fmt::format("'{}' names '{}', which is not before it", step.name, name));
+    left.erase(step.name);
+    steps.emplace(step.name, std::move(formula));
+  }
+}
+
 void CaseTables::add_formulas(Row& row, const Cells& cells, const StudyTable& table,
                               const PublishedFigures& published) {
   row.figure = figure_of(published, cells.text(table.id, "id"), cells);
+  add_steps(row.steps, cells, table);
   row.formulas.emplace_back("", cells.formula(table.value, "value"));
   for (const NamedFormula& beside : table.beside)
     row.formulas.emplace_back(beside.name, cells.formula(beside.formula, "beside"));
-  for (const StudySummary& summary : table.summaries)
-    row.shares.push_back({.figure = figure_of(published, cells.text(summary.id, "id"), cells),
-                          .by = cells.text(summary.by, "by"),
-                          .label = cells.text(summary.label, "label"),
-                          .formula = cells.formula(summary.value, "value")});
+  for (const StudySummary& summary : table.summaries) {
+    Share share{.figure = figure_of(published, cells.text(summary.id, "id"), cells),
+                .by = cells.text(summary.by, "by"),
+                .label = cells.text(summary.label, "label"),
+                .block = cells.text(summary.blocks, "blocks"),
+                .columns = {}};
+    for (const SummaryColumn& column : summary.columns) {
+      share.columns.push_back({column.name, column.kind, cells.formula(column.value, "value"), std::nullopt});
+      if (!column.where.empty()) share.columns.back().where = cells.formula(column.where, "where");
+    }
+    row.shares.push_back(std::move(share));
+  }
+  for (const ListedRow& listed : table.listed) {
+    auto& [text, values] = row.listed.emplace_back(cells.text(listed.cells, "cells"), std::vector<Formula>{});
+    for (const std::string& value : listed.values)
+      values.push_back(cells.formula(value, "values"));
+  }
+  if (!table.rows.empty()) row.measurements = cells.formula(table.rows, "rows");
+  if (!table.skipped.empty()) row.left_out = cells.formula(table.skipped, "skipped");
 }
 
 CaseTables::Table CaseTables::read(const StudyCard& study, const StudyTable& table,
@@ -98,19 +172,21 @@ CaseTables::Table CaseTables::read(const StudyCard& study, const StudyTable& tab
   Table found{.of = table};
   for (const HeadedTable::Row& each : file.rows()) {
     const Cells cells(file, each);
-    if (!table.where.empty() && cells.text(table.where, "where").empty()) continue;
-    Row row{.name = cells.text(table.name, "name"),
+    if (!table.where.empty() && is_left_out(cells.text(table.where, "where"))) continue;
+    Row row{.name = table.name.empty() ? std::string(cells.find("id")) : cells.text(table.name, "name"),
             .label = cells.text(table.label, "label"),
             .figure = {},
             .at = cells.origin(),
             .columns = cells.numbers(),
+            .steps = {},
             .formulas = {},
             .shares = {}};
     if (!row.label.empty()) add_formulas(row, cells, table, published);
     row.source = source_of(study, table, cells, data);
     found.rows.push_back(std::move(row));
   }
-  if (std::ranges::all_of(found.rows, [](const Row& row) { return row.label.empty(); }))
+  if (!table.heading.empty() &&
+      std::ranges::all_of(found.rows, [](const Row& row) { return row.label.empty(); }))
     throw ConfigError(table.cases.origin, "cases",
                       fmt::format("'{}' has no row that is shown", table.cases.name));
   return found;
@@ -119,14 +195,17 @@ CaseTables::Table CaseTables::read(const StudyCard& study, const StudyTable& tab
 void CaseTables::note_needs(const Row& row, const Formula& formula,
                             std::map<const Row*, std::set<std::string>>& needed) const {
   for (const std::string& name : formula.names()) {
-    const auto colon = name.find(kOfRow);
+    const auto colon = name.rfind(kOfRow);
     const Row& other = colon == std::string::npos ? row : row_called(name.substr(0, colon), row);
     const std::string number = colon == std::string::npos ? name : name.substr(colon + 1);
+    if (const auto step = other.steps.find(number); step != other.steps.end()) {
+      note_needs(other, step->second, needed);
+      continue;
+    }
     if (other.columns.contains(number)) continue;
     if (!other.source)
-      throw ConfigError(
-          row.at, "value",
-          fmt::format("'{}' is no column of numbers, and '{}' runs nothing", number, other.name));
+      throw ConfigError(row.at, "value",
+                        fmt::format("'{}' is no column of numbers, and '{}' runs nothing", number, other.name));
     needed[&other].insert(number);
   }
 }
@@ -138,8 +217,17 @@ void CaseTables::note_needs() {
     for (const Row& row : table.rows) {
       for (const auto& [beside, formula] : row.formulas)
         note_needs(row, formula, needed);
-      for (const Share& share : row.shares)
-        note_needs(row, share.formula, needed);
+      for (const Share& share : row.shares) {
+        for (const Column& column : share.columns) {
+          note_needs(row, column.value, needed);
+          if (column.where) note_needs(row, *column.where, needed);
+        }
+      }
+      for (const auto& [text, values] : row.listed)
+        for (const Formula& value : values)
+          note_needs(row, value, needed);
+      for (const std::optional<Formula>& count : {row.measurements, row.left_out})
+        if (count) note_needs(row, *count, needed);
     }
   }
   for (auto& [row, names] : needed)
@@ -171,22 +259,33 @@ void CaseTables::plan(SimulationJobs& jobs) {
   }
 }
 
+double CaseTables::number_of(const Row& row, const std::string& name) const {
+  if (const auto step = row.steps.find(name); step != row.steps.end())
+    return value_of(row, step->second).value_or(kNaN);
+  if (const auto column = row.columns.find(name); column != row.columns.end()) return column->second;
+  const auto found = row.numbers.find(name);
+  return found == row.numbers.end() ? kNaN : found->second;
+}
+
 std::optional<double> CaseTables::value_of(const Row& row, const Formula& formula) const {
   const double value = formula.value([&](const std::string& name) {
-    const auto colon = name.find(kOfRow);
-    const Row& other = colon == std::string::npos ? row : *rows_.at(name.substr(0, colon));
-    const std::string number = colon == std::string::npos ? name : name.substr(colon + 1);
-    if (const auto column = other.columns.find(number); column != other.columns.end()) return column->second;
-    const auto found = other.numbers.find(number);
-    return found == other.numbers.end() ? kNaN : found->second;
+    const auto colon = name.rfind(kOfRow);
+    return colon == std::string::npos ? number_of(row, name)
+                                      : number_of(*rows_.at(name.substr(0, colon)), name.substr(colon + 1));
   });
   return std::isnan(value) ? std::nullopt : std::optional(value);
+}
+
+std::size_t CaseTables::count_of(const Row& row, const Formula& formula) const {
+  return static_cast<std::size_t>(std::max(0.0, value_of(row, formula).value_or(0.0)));
 }
 
 StudyLine CaseTables::line_of(const Row& row) const {
   StudyLine line{.figure = {.of = row.figure, .simulated = value_of(row, row.formulas.front().second)},
                  .label = row.label,
                  .rows = row.shares.empty() ? std::size_t{0} : 1};
+  if (row.measurements) line.rows = count_of(row, *row.measurements);
+  if (row.left_out) line.skipped = count_of(row, *row.left_out);
   for (std::size_t i = 1; i < row.formulas.size(); ++i) {
     const auto& [name, formula] = row.formulas[i];
     if (const auto value = value_of(row, formula)) line.beside.emplace_back(name, *value);
@@ -194,22 +293,58 @@ StudyLine CaseTables::line_of(const Row& row) const {
   return line;
 }
 
+std::vector<double> CaseTables::values_of(const std::vector<const Row*>& group, std::size_t summary,
+                                          std::size_t column, std::vector<std::string>& blocks) const {
+  std::vector<double> values;
+  for (const Row* row : group) {
+    const Share& share = row->shares[summary];
+    const Column& of = share.columns[column];
+    if (of.where && value_of(*row, *of.where) == 0.0) continue;
+    values.push_back(value_of(*row, of.value).value_or(kNaN));
+    blocks.push_back(share.block);
+  }
+  return values;
+}
+
 // A figure of which one row has no value has none.
+StudyLine CaseTables::line_of(const std::vector<const Row*>& group, std::size_t summary) const {
+  const Share& share = group.front()->shares[summary];
+  StudyLine line{.figure = {.of = share.figure}, .label = share.label};
+  for (std::size_t column = 0; column < share.columns.size(); ++column) {
+    std::vector<std::string> blocks;
+    const std::vector<double> values = values_of(group, summary, column, blocks);
+    if (column == 0) line.rows = values.size();
+    const auto is_missing = [](double value) { return std::isnan(value); };
+    if (values.empty() || std::ranges::any_of(values, is_missing)) continue;
+    const double value = summary_of(share.columns[column].kind, values);
+    if (column > 0) {
+      line.beside.emplace_back(share.columns[column].name, value);
+      continue;
+    }
+    line.figure.simulated = value;
+    if (const auto interval = interval_of(share.columns[column].kind, values, blocks)) {
+      line.figure.p5 = interval->low;
+      line.figure.p95 = interval->high;
+    }
+  }
+  return line;
+}
+
 std::vector<StudyLine> CaseTables::summaries_of(const Table& table) const {
   std::vector<StudyLine> lines;
   for (std::size_t summary = 0; summary < table.of.summaries.size(); ++summary) {
-    std::vector<std::pair<const Share*, std::vector<double>>> groups;
+    std::vector<std::pair<std::string, std::vector<const Row*>>> groups;
     for (const Row& row : table.rows) {
       if (row.label.empty()) continue;
-      const Share& share = row.shares[summary];
-      auto group = std::ranges::find_if(groups, [&](const auto& each) { return each.first->by == share.by; });
-      if (group == groups.end()) group = groups.insert(groups.end(), {&share, {}});
-      group->second.push_back(value_of(row, share.formula).value_or(kNaN));
+      const std::string& by = row.shares[summary].by;
+      auto group = std::ranges::find(groups, by, &std::pair<std::string, std::vector<const Row*>>::first);
+      if (group == groups.end()) group = groups.insert(groups.end(), {by, {}});
+      group->second.push_back(&row);
     }
-    for (auto& [share, values] : groups) {
-      StudyLine line{.figure = {.of = share->figure}, .label = share->label, .rows = values.size()};
-      if (std::ranges::none_of(values, [](double value) { return std::isnan(value); }))
-        line.figure.simulated = summary_of(table.of.summaries[summary].kind, std::move(values));
+    for (const auto& [by, rows] : groups) {
+      StudyLine line = line_of(rows, summary);
+      if (line.rows == 0) continue;
+      line.figure.kind = kind_of(table.of, line.label);
       lines.push_back(std::move(line));
     }
   }
@@ -222,9 +357,29 @@ StudySection CaseTables::section_of(const Table& table) const {
                        .notes = table.of.notes,
                        .value = table.of.heads,
                        .decimals = table.of.decimals};
-  for (const Row& row : table.rows)
-    if (!row.label.empty()) section.lines.push_back(line_of(row));
+  for (const Row& row : table.rows) {
+    if (row.label.empty() || !table.of.lists_rows) continue;
+    section.lines.push_back(line_of(row));
+    section.lines.back().figure.kind = kind_of(table.of, row.label);
+  }
   return section;
+}
+
+std::string CaseTables::rows_csv() const {
+  std::string csv;
+  for (const Table& table : tables_) {
+    for (const Row& row : table.rows) {
+      for (const auto& [text, values] : row.listed) {
+        csv += text;
+        for (const Formula& formula : values) {
+          const auto value = value_of(row, formula);
+          csv += value ? fmt::format(",{:.4g}", *value) : ",";
+        }
+        csv += '\n';
+      }
+    }
+  }
+  return csv;
 }
 
 StudyReport CaseTables::sections(std::vector<std::string>& broken) const {
@@ -232,7 +387,7 @@ StudyReport CaseTables::sections(std::vector<std::string>& broken) const {
   for (const Table& table : tables_) {
     for (const Row& row : table.rows)
       if (!row.refusal.empty()) broken.emplace_back(ConfigError(row.at, row.name, row.refusal).what());
-    report.push_back(section_of(table));
+    if (!table.of.heading.empty()) report.push_back(section_of(table));
   }
   return report;
 }

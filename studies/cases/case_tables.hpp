@@ -35,21 +35,33 @@ class CaseTables {
   /// that could not, have no value: \p broken says why
   StudyReport sections(std::vector<std::string>& broken) const;
 
+  /// What the tables list for `--rows`, without a header. After the jobs have run.
+  std::string rows_csv() const;
+
  private:
+  struct Column {
+    std::string name;
+    SummaryKind kind;
+    Formula value;
+    std::optional<Formula> where;
+  };
   /// What a row is to one of its table's summaries.
   struct Share {
     PublishedFigure figure;
-    std::string by, label;
-    Formula formula;
+    std::string by, label, block;
+    std::vector<Column> columns;  ///< the figure's first
   };
   struct Row {
     std::string name, label;  ///< without a label it is only there for others' formulas
     PublishedFigure figure;
     Origin at;
     std::map<std::string, double> columns;                  ///< those that are numbers
+    std::map<std::string, Formula> steps;                   ///< that the others name
     std::vector<std::pair<std::string, Formula>> formulas;  ///< of the figure, and what stands beside it
     std::vector<Share> shares;                              ///< by summary
-    NumberSource source = {};                               ///< of what it simulates or asks
+    std::vector<std::pair<std::string, std::vector<Formula>>> listed = {};  ///< lines of --rows
+    std::optional<Formula> measurements = {}, left_out = {};
+    NumberSource source = {};                    ///< of what it simulates or asks
     std::map<std::string, double> numbers = {};  ///< of the source; none before the jobs, and where it has none
     std::string refusal = {};                    ///< why it has none
   };
@@ -60,15 +72,21 @@ class CaseTables {
 
   static Table read(const StudyCard& study, const StudyTable& table, const std::filesystem::path& data,
                     const PublishedFigures& published);
+  static void add_steps(std::map<std::string, Formula>& steps, const Cells& cells, const StudyTable& table);
   static void add_formulas(Row& row, const Cells& cells, const StudyTable& table,
                            const PublishedFigures& published);
   void note_needs();
   void note_needs(const Row& row, const Formula& formula,
                   std::map<const Row*, std::set<std::string>>& needed) const;
   std::optional<double> value_of(const Row& row, const Formula& formula) const;
+  double number_of(const Row& row, const std::string& name) const;
+  std::size_t count_of(const Row& row, const Formula& formula) const;
   const Row& row_called(const std::string& name, const Row& by) const;
   StudyLine line_of(const Row& row) const;
   std::vector<StudyLine> summaries_of(const Table& table) const;
+  StudyLine line_of(const std::vector<const Row*>& group, std::size_t summary) const;
+  std::vector<double> values_of(const std::vector<const Row*>& group, std::size_t summary, std::size_t column,
+                                std::vector<std::string>& blocks) const;
   StudySection section_of(const Table& table) const;
 
   std::vector<Table> tables_;

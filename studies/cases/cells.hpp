@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "importers/collective_times/headed_table.hpp"
 #include "studies/cases/formula.hpp"
@@ -26,10 +28,13 @@ class Cells {
   std::optional<std::string> fill(std::string_view text, std::string_view key, const Places& places = {}) const;
   /// The same; empty where it names a cell that is empty.
   std::string text(std::string_view text, std::string_view key) const { return fill(text, key).value_or(""); }
-  /// The formula that \p text is when it is filled. \throws ConfigError
+  /// The cell of \p column; empty where there is no such column.
+  std::string_view find(std::string_view column) const;
+  /// The formula that \p text is when it is filled, with nothing for empty cells. \throws ConfigError
   Formula formula(std::string_view text, std::string_view key) const;
 
-  /// By column, of the cells that are numbers.
+  /// By column, as formulas name it, of the cells that are numbers. A text with numbers, as "37556 (36108)",
+  /// has them as `COLUMN.0`, `COLUMN.1`.
   std::map<std::string, double> numbers() const;
 
   Origin origin() const { return table_.place_of(row_, row_.text); }
@@ -38,10 +43,15 @@ class Cells {
   }
 
  private:
+  /// Filled with nothing for empty cells, and whether there was none.
+  std::pair<std::string, bool> filled(std::string_view text, std::string_view key, const Places& places) const;
   std::string_view text_called(std::string_view name, std::string_view key, const Places& places) const;
 
   const HeadedTable& table_;
   const HeadedTable::Row& row_;
 };
+
+/// "a=1; b=2" as two.
+std::vector<std::string> listed(std::string_view text);
 
 }}  // namespace c3::studies

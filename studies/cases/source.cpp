@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <memory>
+#include <optional>
 #include <sstream>
 #include <utility>
 #include <vector>
@@ -15,6 +17,8 @@
 #include "engine/errors.hpp"
 #include "results/summary_numbers.hpp"
 #include "studies/cases/own_command.hpp"
+#include "studies/cases/row_functions.hpp"
+#include "studies/scratch_folder.hpp"
 #include "studies/study.hpp"
 #include "workloads/analysis/study.hpp"
 #include "workloads/training/image_step.hpp"
@@ -24,19 +28,11 @@ namespace {
 
 using namespace literals;
 
-/// "a=1; b=2" as two.
-void append_settings(std::vector<std::string>& sets, std::string_view text) {
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(';'), text.size());
-    if (const std::string_view set = trimmed(text.substr(0, end)); !set.empty()) sets.emplace_back(set);
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-}
-
 std::vector<std::string> settings_of(const StudyTable& table, const Cells& cells) {
   std::vector<std::string> sets;
   for (const std::string& each : table.sets)
-    if (const auto filled = cells.fill(each, "set")) append_settings(sets, *filled);
+    if (const auto filled = cells.fill(each, "set"))
+      std::ranges::move(listed(*filled), std::back_inserter(sets));
   return sets;
 }
 
@@ -86,8 +82,22 @@ std::vector<std::string> command_of(const StudyTable& table, const Cells& cells,
   return words;
 }
 
+constexpr std::string_view kScratch = "${scratch}";
+
+/// \p words with the path of \p folder for `${scratch}`, which is made where one of them has it.
+std::vector<std::string> with_scratch(std::vector<std::string> words, std::optional<ScratchFolder>& folder) {
+  for (std::string& word : words) {
+    const std::size_t at = word.find(kScratch);
+    if (at == std::string::npos) continue;
+    if (!folder) folder.emplace();
+    word.replace(at, kScratch.size(), folder->path().string());
+  }
+  return words;
+}
+
 std::map<std::string, double> numbers_of_command(const std::vector<std::string>& words) {
-  const CommandAnswer answer = ask_c3sim(words);
+  std::optional<ScratchFolder> folder;
+  const CommandAnswer answer = ask_c3sim(with_scratch(words, folder));
   try {
     return numbers_of_answer(answer.out);
   } catch (const JsonError&) {
@@ -95,17 +105,16 @@ std::map<std::string, double> numbers_of_command(const std::vector<std::string>&
   }
 }
 
-/// As formulas may have it.
-std::string as_name(std::string_view key) {
-  std::string name(key);
-  std::ranges::replace_if(
-      name, [](char letter) { return std::isalnum(static_cast<unsigned char>(letter)) == 0; }, '_');
-  return name;
-}
-
 std::string name_of_element(const Json& element, std::size_t place) {
   const bool has_name = element.is_object() && element.contains("name") && element["name"].is_text();
   return has_name ? as_name(element["name"].text()) : fmt::to_string(place);
+}
+
+/// The first member where that is a text, as in `{"class": "gemm", ..}`; else empty.
+std::string first_text_of(const Json& element) {
+  const bool has_one =
+      element.is_object() && !element.members().empty() && element.members().front().value.is_text();
+  return has_one ? as_name(element.members().front().value.text()) : "";
 }
 
 void add_numbers(std::map<std::string, double>& numbers, const std::string& path, const Json& value) {
@@ -114,8 +123,12 @@ void add_numbers(std::map<std::string, double>& numbers, const std::string& path
     for (const Json::Member& member : value.members())
       add_numbers(numbers, below(as_name(member.key)), member.value);
   } else if (value.is_array()) {
-    for (std::size_t i = 0; i < value.size(); ++i)
-      add_numbers(numbers, below(name_of_element(value.elements()[i], i)), value.elements()[i]);
+    for (std::size_t i = 0; i < value.size(); ++i) {
+      const Json& element = value.elements()[i];
+      add_numbers(numbers, below(name_of_element(element, i)), element);
+      if (const std::string text = first_text_of(element); !text.empty())
+        add_numbers(numbers, below(text), element);
+    }
   } else if (value.is_number()) {
     numbers.emplace(path, value.number());
   } else if (value == Json(true) || value == Json(false)) {
@@ -134,7 +147,9 @@ std::map<std::string, double> numbers_of_answer(std::string_view json) {
 NumberSource source_of(const StudyCard& study, const StudyTable& table, const Cells& cells,
                        const std::filesystem::path& data) {
   try {
-    Places places{{"data", data.string()}};
+    if (!table.call.empty())
+      return row_function(table.call, cells)(RowArguments(cells, settings_of(table, cells)));
+    Places places{{"data", data.string()}, {"scratch", std::string(kScratch)}};
     if (!table.experiment.empty()) places.emplace("experiment", experiment_of(study, table, cells).string());
     if (!table.ask.empty())
       return [words = command_of(table, cells, places)] { return numbers_of_command(words); };
@@ -143,7 +158,7 @@ NumberSource source_of(const StudyCard& study, const StudyTable& table, const Ce
         ExperimentFile::load(places.at("experiment"), settings_of(table, cells)));
     return [file] { return numbers_of_run(*file); };
   } catch (const ConfigError& error) {
-    cells.fail(table.ask.empty() ? "experiment" : "ask", error.what());
+    cells.fail(!table.call.empty() ? "call" : table.ask.empty() ? "experiment" : "ask", error.what());
   }
 }
 

@@ -5,6 +5,8 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "configs/presets/study_card.hpp"
 #include "studies/cases/cells.hpp"
@@ -21,8 +23,9 @@ NumberSource source_of(const StudyCard& study, const StudyTable& table, const Ce
                        const std::filesystem::path& data);
 
 /// Numbers of a JSON text: each by the keys that lead to it, `rows.0.time_us`; true is 1 and false 0. An
-/// element of an array is called by its `name` where it has one, else by its place from 0. Letters that
-/// formulas cannot have in names are `_`. \throws JsonError
+/// element of an array is called by its `name` where it has one, else by its place from 0; one that
+/// begins with a text also by that, `classes.gemm.count`. Letters that formulas cannot have in names are `_`.
+/// \throws JsonError
 std::map<std::string, double> numbers_of_answer(std::string_view json);
 
 }}  // namespace c3::studies

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "engine/intervals.hpp"
-#include "studies/comparison.hpp"
 #include "studies/training/step_numbers.hpp"
 #include "studies/training/step_scores.hpp"
 #include "workloads/analysis/average_breakdown.hpp"
@@ -18,8 +17,6 @@
 
 namespace c3 { inline namespace studies {
 namespace {
-
-constexpr std::uint64_t kDraws = 10;
 
 struct Table {
   std::string_view group, label;
@@ -38,12 +35,6 @@ constexpr std::array kTables = {
     Table{"lora_nvidia", "Llama 2 70B fine-tuned by LoRA on 8 H100 to GB300, MLPerf"},
     Table{"lora_amd", "the same on 8 MI300X to MI355X, MLPerf: the only measured steps of AMD GPUs"},
     Table{"lora_other", "layouts that a submission names after another GPU"}};
-
-/// Rows of the study of training are in groups of its own.
-std::string_view group_of(const MeasuredStep& step) {
-  if (step.set.starts_with("titan")) return "titan";
-  return step.set == "vtrain18b" ? "vtrain256" : std::string_view(step.group);
-}
 
 /// The figure of a set whose rows differ by nothing but replicas; nullopt: they differ by more.
 std::optional<std::string_view> scaling_of(std::string_view set) {
@@ -120,78 +111,34 @@ class ExposedTraffic final : public Observer {
 };
 
 /// As ClusterStep, in numbers that a process can hand over.
-SimulatedTime simulate(const ExperimentFile& file) {
-  const Experiment experiment = file.make(std::nullopt);
+SimulatedTime simulate(const MeasuredStep& step) {
+  const Experiment experiment = step.make(std::nullopt);
   const StepFacts& facts = experiment.step.value();
   ExposedTraffic listener(experiment.program.streams);
   RunSetup setup;
   setup.observer = &listener;
   const RunResult run = run_once(experiment, experiment.strategies.front(), setup);
   const double ranks = experiment.cluster.ranks();
-  std::array<Seconds, kStepTraffics> exposed = {};
-  for (const SimulatedClass& its : run.classes) {
-    const auto own = listener.of(its.representative());
-    for (std::size_t i = 0; i < kStepTraffics; ++i)
-      exposed.at(i) += own.at(i) * (its.multiplicity() / ranks);
-  }
   const Seconds bubble = facts.pipeline ? average_breakdown(run.classes).bubble : Seconds{};
-  SimulatedTime found{
-      .time = run.time,
-      .values = {static_cast<double>(facts.tokens) / ranks / run.time.value, facts.model_at_peak() / run.time,
-                 facts.memory.bytes.value, facts.memory.reserved.value, bubble.value}};
-  for (const Seconds time : exposed)
-    found.values.push_back(time.value);
-  return found;
+  std::vector<double> numbers = {static_cast<double>(facts.tokens) / ranks / run.time.value,
+                                 facts.model_at_peak() / run.time, facts.memory.bytes.value,
+                                 facts.memory.reserved.value, bubble.value};
+  numbers.resize(kClusterNumbers);
+  for (const SimulatedClass& its : run.classes) {
+    const auto exposed = listener.of(its.representative());
+    for (std::size_t i = 0; i < kStepTraffics; ++i)
+      numbers.at(kClusterNumbers - kStepTraffics + i) += exposed.at(i).value * (its.multiplicity() / ranks);
+  }
+  return {.time = run.time, .values = std::move(numbers)};
 }
 
 /// The step under a draw, with as few layers and micro-batches as tell by how much its time differs.
-SimulatedTime simulate_small(const ExperimentFile& file, std::optional<std::uint64_t> draw) {
-  const Experiment step = smallest(file.make(draw));
+SimulatedTime simulate_small(const MeasuredStep& of, std::optional<std::uint64_t> draw) {
+  const Experiment step = smallest(of.make(draw));
   return {.time = run_once(step, step.strategies.front(), {.seed = draw.value_or(0)}).time};
 }
 
-ClusterStep step_from(const SimulatedTime& found) {
-  ClusterStep step{.time = found.time.value(),
-                   .tokens_per_second = found.values.at(0),
-                   .mfu = found.values.at(1),
-                   .in_use = Bytes{found.values.at(2)},
-                   .reserved = Bytes{found.values.at(3)},
-                   .bubble = Seconds{found.values.at(4)}};
-  for (std::size_t i = 0; i < kStepTraffics; ++i)
-    step.exposed.at(i) = Seconds{found.values.at(5 + i)};
-  return step;
-}
-
-double error_of(Seconds here, Seconds measured) { return kPercent * (here / measured - 1.0); }
-
-/// Of some rows: absolute errors, with those of the first run beside, and the means of signed ones.
-struct Errors {
-  Comparison comparison;
-  double now = 0.0, first = 0.0;
-  std::size_t rows = 0, first_rows = 0;
-
-  void add(Seconds measured, Seconds here, const std::optional<StepTime>& before) {
-    std::vector<Comparison::Beside> beside;
-    if (before) {
-      beside.emplace_back("first", before->here);
-      first += error_of(before->here, measured);
-      ++first_rows;
-    }
-    comparison.add({measured, here, rows}, beside);
-    now += error_of(here, measured);
-    ++rows;
-  }
-  StudyLine signed_line(PublishedFigure of, std::string label) const {
-    StudyLine line{.figure = {.of = std::move(of)}, .label = std::move(label), .rows = rows};
-    if (rows > 0) line.figure.simulated = now / static_cast<double>(rows);
-    if (first_rows > 0) line.beside.emplace_back("first", first / static_cast<double>(first_rows));
-    return line;
-  }
-};
-
 }  // namespace
-
-double ClusterStepsPart::Row::error(Seconds time) const { return error_of(time, of.measured); }
 
 StepTime ClusterStepsPart::Row::time() const {
   const Seconds whole = here.value().time;
@@ -201,56 +148,57 @@ StepTime ClusterStepsPart::Row::time() const {
   return time_with_interval(whole, times);
 }
 
-ClusterStepsPart::ClusterStepsPart(std::vector<MeasuredStep> steps) {
-  for (MeasuredStep& step : steps) {
-    const std::filesystem::path path = experiment_of_study("training", step.frame);
-    ExperimentFile file = ExperimentFile::load(path, step.sets);
-    rows_.push_back({.of = std::move(step), .file = std::move(file)});
-  }
+ClusterStepsPart::ClusterStepsPart(const std::vector<MeasuredStep>& steps) {
+  for (const MeasuredStep& step : steps)
+    rows_.push_back({.of = step});
 }
 
 void ClusterStepsPart::plan(SimulationJobs& jobs) {
   for (Row& row : rows_) {
-    jobs.push_back({[&row] { return simulate(row.file); },
+    jobs.push_back({[&row] { return simulate(row.of); },
                     [&row](const SimulatedTime& found) {
                       row.why_not = found.said;
-                      if (found.time) row.here = step_from(found);
+                      if (found.time) row.here = ClusterStep{*found.time, found.values};
                     }});
-    jobs.push_back({[&row] { return simulate_small(row.file, std::nullopt); },
+    jobs.push_back({[&row] { return simulate_small(row.of, std::nullopt); },
                     [&row](const SimulatedTime& found) { row.small = found.time; }});
-    for (std::uint64_t draw = 0; draw < kDraws; ++draw)
-      jobs.push_back({[&row, draw] { return simulate_small(row.file, draw); },
+    for (std::uint64_t draw = 0; draw < row.of.draws; ++draw)
+      jobs.push_back({[&row, draw] { return simulate_small(row.of, draw); },
                       [&row](const SimulatedTime& found) {
                         if (found.time) row.drawn.push_back(*found.time);
                       }});
   }
 }
 
-StudySection ClusterStepsPart::errors(const PublishedFigures& published, const FirstTable& first) const {
-  StudySection section{.heading = "Steps of clusters: mean absolute error", .lines = {}, .notes = {}};
-  const auto of_group = [&](std::string_view group) {
-    Errors errors;
-    for (const Row& row : rows_) {
-      if (group.empty() ? !row.of.is_judged : group_of(row.of) != group) continue;
-      if (row.here)
-        errors.add(row.of.measured, row.here->time, first.find(row.of.set, row.of.row));
-      else
-        errors.comparison.skip();
-    }
-    return errors;
-  };
-  const Errors all = of_group("");
-  section.lines.push_back(all.comparison.line(published.find("steps.mean"), FigureKind::predicted, "all rows"));
-  section.lines.push_back(all.signed_line(published.find("steps.signed"), "the same, mean of signed errors"));
-  for (const auto& [group, label] : kTables) {
-    const Errors errors = of_group(group);
-    const std::string id = fmt::format("steps.{}", group);
-    section.lines.push_back(
-        errors.comparison.line(published.find(id), FigureKind::predicted, std::string(label)));
-    section.lines.push_back(errors.signed_line(published.find(id + ".signed"), "signed"));
+std::vector<SimulatedStep> ClusterStepsPart::simulated() const {
+  std::vector<SimulatedStep> steps;
+  for (const Row& row : rows_) {
+    SimulatedStep step{.of = row.of};
+    if (row.here) step.now = row.time();
+    steps.push_back(std::move(step));
   }
-  section.value = "now";
-  section.notes = {"first: before anything was changed because of it (studies/cluster/first.csv)."};
+  return steps;
+}
+
+StudySection ClusterStepsPart::errors(const PublishedFigures& published) const {
+  StudySection section{
+      .heading = "Steps of clusters: mean absolute error",
+      .lines = {},
+      .notes = {"first: before anything was changed because of it (studies/cluster/first.csv)."},
+      .value = "now"};
+  const std::vector<SimulatedStep> steps = simulated();
+  const auto add = [&](const Comparison& errors, const std::string& id, const std::string& signed_id,
+                       std::string label, std::string signed_label) {
+    section.lines.push_back(errors.line(published.find(id), FigureKind::predicted, std::move(label)));
+    section.lines.push_back(errors.signed_line(published.find(signed_id), std::move(signed_label)));
+  };
+  add(errors_of(steps, [](const SimulatedStep& step) { return step.of.is_judged; }), "steps.mean",
+      "steps.signed", "all rows", "the same, mean of signed errors");
+  for (const auto& [group, label] : kTables) {
+    const std::string id = fmt::format("steps.{}", group);
+    add(errors_of(steps, [&](const SimulatedStep& step) { return step.of.group == group; }), id, id + ".signed",
+        std::string(label), "signed");
+  }
   return section;
 }
 
@@ -281,23 +229,24 @@ StudySection ClusterStepsPart::scaling(const PublishedFigures& published) const 
   return section;
 }
 
-StudySection ClusterStepsPart::intervals(const PublishedFigures& published, const FirstTable& first) const {
-  std::vector<SimulatedStep> steps;
-  for (const Row& row : rows_) {
-    if (!row.of.is_judged) continue;
-    SimulatedStep step{.set = std::string(group_of(row.of)),
-                       .group = row.of.group,
-                       .row = row.of.row,
-                       .measured = row.of.measured,
-                       .first = first.find(row.of.set, row.of.row)};
-    if (row.here) step.now = row.time();
-    steps.push_back(std::move(step));
-  }
+StudySection ClusterStepsPart::intervals(const PublishedFigures& published) const {
+  std::vector<SimulatedStep> steps = simulated();
+  std::erase_if(steps, [](const SimulatedStep& step) { return !step.of.is_judged; });
+  for (SimulatedStep& step : steps)
+    step.of.set = step.of.group;
   return intervals_section(steps, published);
 }
 
-StudySection ClusterStepsPart::rows(const PublishedFigures& published, const FirstTable& first) const {
-  StudySection section{.heading = "Steps of clusters by row: signed error", .lines = {}, .notes = {}};
+StudySection ClusterStepsPart::rows(const PublishedFigures& published) const {
+  StudySection section{
+      .heading = "Steps of clusters by row: signed error",
+      .lines = {},
+      .notes =
+          {"bubble; tensor, pipeline, context, experts, data: exposed communication for that, in which no "
+           "kernel runs, with waiting for others. Shares of the step in %, of an average GPU.",
+           "p5..p95: over 10 draws of everything that is a range, in proportion to steps of fewer layers and "
+           "micro-batches."},
+      .value = "now"};
   for (const Row& row : rows_) {
     std::string name = row.of.row;
     std::ranges::replace_if(
@@ -312,46 +261,25 @@ StudySection ClusterStepsPart::rows(const PublishedFigures& published, const Fir
     }
     const ClusterStep& here = *row.here;
     line.rows = 1;
-    const StepTime simulated = row.time();
-    line.figure.simulated = row.error(simulated.here);
-    if (simulated.p5) {
-      line.figure.p5 = row.error(*simulated.p5);
-      line.figure.p95 = row.error(*simulated.p95);
-    }
-    if (const auto before = first.find(row.of.set, row.of.row))
-      line.beside.emplace_back("first", error_of(before->here, row.of.measured));
-    const auto of_step = [&](Seconds time) { return kPercent * (time / here.time); };
-    const auto exposed = [&](StepTraffic traffic) {
-      return of_step(here.exposed.at(static_cast<std::size_t>(traffic)));
-    };
+    set_error(line, {.of = row.of, .now = row.time()});
+    const auto share = [&](ClusterNumber of) { return kPercent * (Seconds{here[of]} / here.time); };
     line.beside.insert(line.beside.end(), {{"measured [ms]", row.of.measured / 1.0_ms},
                                            {"here [ms]", here.time / 1.0_ms},
-                                           {"tokens/s/GPU [1/s]", here.tokens_per_second},
-                                           {"MFU", kPercent * here.mfu},
-                                           {"bubble", of_step(here.bubble)},
-                                           {"tensor", exposed(StepTraffic::tensor)},
-                                           {"pipeline", exposed(StepTraffic::pipeline)},
-                                           {"context", exposed(StepTraffic::context)},
-                                           {"experts", exposed(StepTraffic::experts)},
-                                           {"data", exposed(StepTraffic::data)},
-                                           {"reserved [GiB]", here.reserved.value / kGiB}});
+                                           {"tokens/s/GPU [1/s]", here[ClusterNumber::tokens_per_second]},
+                                           {"MFU", kPercent * here[ClusterNumber::mfu]},
+                                           {"bubble", share(ClusterNumber::bubble)},
+                                           {"tensor", share(ClusterNumber::tensor)},
+                                           {"pipeline", share(ClusterNumber::pipeline)},
+                                           {"context", share(ClusterNumber::context)},
+                                           {"experts", share(ClusterNumber::experts)},
+                                           {"data", share(ClusterNumber::data)},
+                                           {"reserved [GiB]", here[ClusterNumber::reserved] / kGiB}});
     if (row.of.in_use) {
-      line.beside.emplace_back("in use [GiB]", here.in_use.value / kGiB);
+      line.beside.emplace_back("in use [GiB]", here[ClusterNumber::in_use] / kGiB);
       line.beside.emplace_back("measured [GiB]", row.of.in_use->value / kGiB);
     }
     section.lines.push_back(std::move(line));
   }
-  section.value = "now";
-  section.notes.insert(
-      section.notes.begin(),
-      fmt::format("p5..p95: over {} draws of everything that is a range, in proportion to steps "
-                  "of fewer layers and micro-batches.",
-                  kDraws));
-  section.notes.insert(
-      section.notes.begin(),
-      "bubble; tensor, pipeline, context, experts, data: exposed communication for that, in which no "
-      "kernel runs, with waiting "
-      "for others. Shares of the step in %, of an average GPU.");
   return section;
 }
 
@@ -368,11 +296,11 @@ std::string ClusterStepsPart::rows_csv() const {
     const ClusterStep& here = *row.here;
     const StepTime time = row.time();
     const auto bound = [](std::optional<Seconds> at) { return at ? fmt::format("{:.3f}", *at / 1.0_ms) : ""; };
-    text += fmt::format(",{:.3f},{},{},{:.1f},{:.4f},{:.2f},{:.3f}", here.time / 1.0_ms, bound(time.p5),
-                        bound(time.p95), here.tokens_per_second, here.mfu, here.reserved.value / kGiB,
-                        here.bubble / 1.0_ms);
-    for (const Seconds exposed : here.exposed)
-      text += fmt::format(",{:.3f}", exposed / 1.0_ms);
+    text += fmt::format(",{:.3f},{},{},{:.1f},{:.4f},{:.2f}", here.time / 1.0_ms, bound(time.p5),
+                        bound(time.p95), here[ClusterNumber::tokens_per_second], here[ClusterNumber::mfu],
+                        here[ClusterNumber::reserved] / kGiB);
+    for (std::size_t i = kClusterNumbers - kStepTraffics - 1; i < kClusterNumbers; ++i)
+      text += fmt::format(",{:.3f}", Seconds{here.numbers[i]} / 1.0_ms);
     text += '\n';
   }
   return text;

@@ -13,7 +13,6 @@
 #include "base/statistics.hpp"
 #include "engine/random.hpp"
 #include "studies/cluster/cluster_part.hpp"
-#include "studies/conccl/statistics.hpp"
 #include "studies/training/step_numbers.hpp"
 
 namespace c3 { inline namespace studies {
@@ -29,12 +28,6 @@ constexpr std::array kLayoutGroups = {
     LayoutGroup{"vtrain256", "GPT 18.4B on 256 A100"}, LayoutGroup{"vtrain512", "GPT 39.1B on 512 A100"},
     LayoutGroup{"simumax.m4", "LLaMA 3 70B, 12 layers on 8 B200, 4 micro-batches"},
     LayoutGroup{"simumax.m8", "the same, 8"}};
-
-std::string layouts_of(const MeasuredStep& step) {
-  if (step.set.starts_with("vtrain")) return step.set == "vtrain18b" ? "vtrain256" : step.set;
-  if (step.set.starts_with("simumax")) return "simumax." + step.row.substr(step.row.rfind(' ') + 1);
-  return {};
-}
 
 /// With this share of noise between two measurements of a layout, how well do they rank layouts alike?
 constexpr std::array kNoises = {0.03, 0.05};
@@ -88,8 +81,9 @@ StudySection ClusterStepsPart::rankings(const PublishedFigures& published) const
   for (const auto& [id, label] : kLayoutGroups) {
     Speeds speeds, whole_nodes;
     for (const Row& row : rows_) {
-      if (!row.here || layouts_of(row.of) != id) continue;
-      const double here = row.here->tokens_per_second, measured = here * (row.here->time / row.of.measured);
+      if (!row.here || row.of.ranked != id) continue;
+      const double here = (*row.here)[ClusterNumber::tokens_per_second],
+                   measured = here * (row.here->time / row.of.measured);
       speeds.add(measured, here);
       if (fills_nodes(row.of)) whole_nodes.add(measured, here);
     }

@@ -1,12 +1,12 @@
 #pragma once
-/// The tables of measured collectives: each on its system, then all together.
+/// The tables of measured collectives, each on its system.
 
 #include <deque>
 #include <string>
 #include <vector>
 
-#include "studies/collectives/scores.hpp"
 #include "studies/collectives/table_run.hpp"
+#include "studies/collectives/table_sections.hpp"
 #include "studies/study.hpp"
 
 namespace c3 { inline namespace studies {
@@ -22,15 +22,9 @@ class CollectivesPart {
   std::vector<std::string> broken() const;
   /// Every row of every table, as CSV with a header.
   std::string rows_as_csv() const;
-  StudyReport sections(const PublishedFigures& published) const;
+  StudyReport sections(const PublishedFigures& published) const { return table_sections(tables_, published); }
 
  private:
-  StudySection times(const PublishedFigures& published) const;
-  StudySection peaks(const PublishedFigures& published) const;
-  StudySection overall(const PublishedFigures& published, bool of_setting) const;
-  /// What the libraries' choices cost, where a map leaves the choice to them.
-  StudySection regrets(const PublishedFigures& published) const;
-
   std::deque<TableRun> tables_;  // jobs keep references
   std::vector<std::string> broken_;
 };

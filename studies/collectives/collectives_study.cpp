@@ -6,11 +6,9 @@
 #include <algorithm>
 #include <iterator>
 #include <memory>
-#include <optional>
 
 #include "files/io_error.hpp"
 #include "studies/collectives/collectives_part.hpp"
-#include "studies/collectives/dma_variants.hpp"
 #include "studies/collectives/experts_part.hpp"
 #include "studies/collectives/links_part.hpp"
 #include "studies/collectives/systems_map.hpp"
@@ -77,19 +75,11 @@ StudyOutcome reproduce_collectives(const StudyInput& input, const PublishedFigur
   collectives.plan(jobs);
   links.plan(jobs);
   experts.plan(jobs);
-  std::optional<DmaVariants> variants;
-  if (input.systems.empty()) variants.emplace(PublishedFigures(study_file("collectives", "dma_latte.csv")));
-  for (std::size_t i = 0; variants && i < variants->runs(); ++i)
-    jobs.push_back(
-        {.run = [&variants, i] { return SimulatedTime{.time = variants->run(i)}; },
-         .take = [&variants,
-                  i](const SimulatedTime& simulated) { variants->take(i, simulated.time.value()); }});
   run_simulations(jobs, progress);
   outcome.rows_csv = collectives.rows_as_csv();
   for (StudyReport part :
        {collectives.sections(published), links.sections(published), experts.sections(published)})
     std::ranges::move(part, std::back_inserter(outcome.report));
-  if (variants) outcome.report.push_back(variants->section());
   for (std::vector<std::string> part : {collectives.broken(), links.broken(), experts.broken()})
     std::ranges::move(part, std::back_inserter(outcome.broken));
   // A preset that cannot be read would be named for every table of it.

@@ -3,43 +3,34 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <set>
+#include <cstdint>
+#include <iterator>
+#include <map>
 
 #include "base/statistics.hpp"
 #include "collectives/measure.hpp"
-#include "studies/collectives/scores.hpp"
+#include "importers/collective_times/error_score.hpp"
+#include "studies/checked_row.hpp"
 #include "studies/collectives/table_run.hpp"
+#include "studies/collectives/table_sections.hpp"
 
 namespace c3 { inline namespace studies {
 namespace {
 
-constexpr double kMicro = 1e-6;
-constexpr double kMedian = 0.5;
+using namespace literals;
 
-/// The cells of a row, by name.
-class RowReader {
- public:
-  RowReader(const HeadedTable& file, const HeadedTable::Row& row) : file_(file), row_(row) {}
+std::string way_of(bool combine) { return combine ? "combine" : "dispatch"; }
 
-  double number(std::string_view column, double least) const {
-    const std::string_view cell = row_.cells[file_.need({column}, "tables of DeepEP have it")];
-    const auto value = number_in(cell);
-    if (value && *value >= least) return *value;
-    throw file_.error(row_, cell, column, fmt::format("must be a number from {} on, not '{}'", least, cell));
-  }
+constexpr std::int64_t kMost = 1'000'000'000;
 
-  int whole(std::string_view column) const {
-    constexpr double kMost = 1e9;
-    const double value = number(column, 1.0);
-    if (value == std::floor(value) && value <= kMost) return static_cast<int>(value);
-    throw file_.error(row_, row_.cells[*file_.find({column})], column, "must be a whole number");
-  }
-
- private:
-  const HeadedTable& file_;
-  const HeadedTable::Row& row_;
-};
+ExpertShape shape_of(const CheckedRow& row, int ranks) {
+  const auto whole = [&](std::string_view column) { return static_cast<int>(row.whole(column, kMost)); };
+  const ExpertShape shape{whole("hidden_size"), whole("num_topk"), whole("num_experts")};
+  if (shape.experts % ranks != 0 || shape.chosen > shape.experts)
+    row.fail("num_experts", fmt::format("{} cannot be divided among {} ranks, {} of them a token",
+                                        shape.experts, ranks, shape.chosen));
+  return shape;
+}
 
 }  // namespace
 
@@ -80,22 +71,19 @@ void ExpertsPart::add(const HeadedTable& file, const MapEntry& entry) {
   for (const HeadedTable::Row& row : file.rows()) {
     if (nodes && row.cells[*nodes] != std::to_string(cluster->nodes)) continue;
     try {
-      const RowReader cell(file, row);
-      const ExpertShape shape{cell.whole("hidden_size"), cell.whole("num_topk"), cell.whole("num_experts")};
-      if (shape.experts % ranks != 0 || shape.chosen > shape.experts)
-        throw file.error(row, row.cells[*file.find({"num_experts"})], "num_experts",
-                         fmt::format("{} cannot be divided among {} ranks, {} of them a token", shape.experts,
-                                     ranks, shape.chosen));
-      const double copies = cell.whole("num_token") * destinations(shape, ranks) * others;
-      const auto time = [&](const char* transmit, const char* notify) {
-        return Seconds{(cell.number(transmit, 1e-3) + cell.number(notify, 0.0)) * kMicro};
-      };
-      const Row dispatch{cell.whole("dispatch_sms"), dispatched_token(shape) * copies,
-                         time("dispatch_transmit_us", "dispatch_notify_us")};
-      const Row combine{cell.whole("combine_sms"), combined_token(shape) * copies,
-                        time("combine_transmit_us", "combine_notify_us")};
-      sweep_of(shape, false, cluster).rows.push_back(dispatch);
-      sweep_of(shape, true, cluster).rows.push_back(combine);
+      const CheckedRow cell(file, row, "tables of DeepEP have it");
+      const ExpertShape shape = shape_of(cell, ranks);
+      const double copies =
+          static_cast<double>(cell.whole("num_token", kMost)) * destinations(shape, ranks) * others;
+      for (const bool combine : {false, true}) {
+        const std::string way = way_of(combine);
+        const Bytes token = combine ? combined_token(shape) : dispatched_token(shape);
+        sweep_of(shape, combine, cluster)
+            .rows.push_back(
+                {.sms = static_cast<int>(cell.whole(way + "_sms", kMost)),
+                 .sent = token * copies,
+                 .measured = (cell.above_0(way + "_transmit_us") + cell.from_0(way + "_notify_us")) * 1.0_us});
+      }
     } catch (const ConfigError& error) {
       broken_.emplace_back(error.what());
     }
@@ -124,7 +112,7 @@ bool ExpertsPart::set_rate(Sweep& sweep) {
       rates.push_back((row->sent / (row->measured - sweep.latency)).value / kReferenceSms);
   }
   if (rates.empty()) return false;
-  sweep.rate = BytesPerSecond{quantile(rates, kMedian)};
+  sweep.rate = BytesPerSecond{median(rates)};
   return true;
 }
 
@@ -151,42 +139,25 @@ void ExpertsPart::plan(SimulationJobs& jobs) {
 }
 
 StudySection ExpertsPart::section(const PublishedFigures& published, bool combine) const {
-  const std::string_view name = combine ? "combine" : "dispatch";
-  StudySection section{.heading = fmt::format("DeepEP {} against SMs: absolute error in time", name),
-                       .lines = {},
-                       .notes = {},
-                       .value = "median"};
-  std::set<int> counts;
-  for (const Sweep& sweep : sweeps_) {
+  StudySection section{
+      .heading = fmt::format("DeepEP {} against SMs: absolute error in time", way_of(combine)),
+      .lines = {},
+      .notes = {fmt::format("Rate of an SM and latency of each shape from {} SMs; the other counts follow.",
+                            kReferenceSms)},
+      .value = "median"};
+  std::map<int, std::vector<const Row*>> by_sms;
+  for (const Sweep& sweep : sweeps_)
     for (const Row& row : sweep.rows)
-      counts.insert(row.sms);
-  }
-  for (const int sms : counts) {
+      if (sweep.combine == combine) by_sms[row.sms].push_back(&row);
+  for (const auto& [sms, rows] : by_sms) {
     std::vector<double> errors;
-    std::size_t skipped = 0;
-    for (const Sweep& sweep : sweeps_) {
-      for (const Row& row : sweep.rows) {
-        if (sweep.combine != combine || row.sms != sms) continue;
-        if (row.simulated.time)
-          errors.push_back(100.0 * (*row.simulated.time / row.measured - 1.0));
-        else
-          ++skipped;
-      }
-    }
-    const bool fitted = sms == kReferenceSms;
-    StudyLine line{.figure = {.of = published.find(fmt::format("deepep.{}.sms.{}", name, sms)),
-                              .kind = fitted ? FigureKind::fitted : FigureKind::predicted},
-                   .label = fmt::format("{} SMs", sms),
-                   .rows = errors.size(),
-                   .skipped = skipped};
-    if (const auto score = score_of(errors)) {
-      line.figure.simulated = score->median;
-      line.beside = {{"p90", score->p90}, {"bias", score->bias}};
-    }
-    section.lines.push_back(std::move(line));
+    for (const Row* row : rows)
+      if (row->simulated.time) errors.push_back(100.0 * (*row->simulated.time / row->measured - 1.0));
+    section.lines.push_back(error_line(published.find(fmt::format("deepep.{}.sms.{}", way_of(combine), sms)),
+                                       sms == kReferenceSms ? FigureKind::fitted : FigureKind::predicted,
+                                       fmt::format("{} SMs", sms), errors));
+    section.lines.back().skipped = rows.size() - errors.size();
   }
-  section.notes = {fmt::format("Rate of an SM and latency of each shape from {} SMs; the other counts follow.",
-                               kReferenceSms)};
   return section;
 }
 

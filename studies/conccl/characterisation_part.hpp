@@ -3,18 +3,17 @@
 /// the library by size. Nothing here runs beside anything.
 
 #include <array>
-#include <cstddef>
 #include <deque>
 #include <functional>
-#include <string_view>
+#include <string>
 #include <vector>
 
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "results/report/curve_plot.hpp"
-#include "studies/conccl/collectives_alone.hpp"
+#include "studies/cases/found_tables.hpp"
+#include "studies/conccl/alone.hpp"
 #include "studies/conccl/ladder_part.hpp"
 #include "studies/simulations.hpp"
-#include "studies/study.hpp"
 
 namespace c3 { inline namespace studies {
 
@@ -27,8 +26,13 @@ class CharacterisationPart {
   /// Its address must not change from here on.
   void plan(SimulationJobs& jobs);
 
-  /// Complete when the jobs are done.
-  StudyReport sections(const PublishedFigures& published) const;
+  /// Complete when the jobs are done. `alone`: by how many percent GEMMs take longer without CUs, `gemms.32`
+  /// (mean, and with `.least` and `.greatest` behind it), `up.32`; RCCL's times at 1 KiB [us],
+  /// `gather.library`, `gather.ring` and `exchange.library`, with `.over` behind it those of engines over them;
+  /// `large`, by how many percent engines are faster than a ring at 1 GiB. `streamed`: `streamed.8` of the
+  /// memory-bound GEMMs. `all_gather` and `all_to_all`: `fewest` CUs that are as good as all, and times over
+  /// that on all, `on_8`.
+  void add_found(FoundNumbers& found) const;
   std::vector<CurvePlot> plots(const PublishedFigures& published) const;
 
  private:
@@ -36,44 +40,26 @@ class CharacterisationPart {
   static constexpr std::array kMasks = {8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128};
   static constexpr Bytes kSmall{kKibi}, kLarge{kGibi};
 
-  /// What is found in every draw.
-  struct Found {
-    double gemms_minus_32 = 0.0, gemms_minus_64 = 0.0;  ///< mean slowdown, percent
-    double up_minus_32 = 0.0, up_minus_64 = 0.0;
-    CopyTimes small_gather, small_all_to_all, large_gather;
-  };
-  using OfDraw = double (*)(const Found& found);
   struct Drawn {
     Experiment experiment;
-    Found found;
+    CopyTimes small_gather = {}, small_exchange = {}, large_gather = {};
   };
-  /// Times under masks, and on all CUs.
+  /// Times under masks over that on all CUs.
   struct MaskCurve {
     CollectiveKind kind;
     Algorithm algorithm;
-    std::string_view figure;
-    std::vector<Seconds> on_cus = {};  ///< by mask
-    Seconds on_all = {};
+    std::vector<double> over_all = {};  ///< by mask
   };
   struct SizePoint {
     Bytes bytes;
-    CopyTimes gather = {}, all_to_all = {};
+    CopyTimes gather = {}, exchange = {};
   };
 
-  static Found find(const Experiment& experiment);
-  void plan_draw(SimulationJobs& jobs, Drawn& drawn);
-  void plan_masks(SimulationJobs& jobs, MaskCurve& curve);
-  void plan_size(SimulationJobs& jobs, SizePoint& point);
-
   const Experiment& nominal() const { return cases_.front().experiment; }
-  LadderValue value(const std::function<double(const Drawn& drawn)>& of) const;
-  StudyLine line(const PublishedFigures& published, std::string_view id, std::string_view label,
-                 OfDraw of) const;
-  static StudyLine line(const PublishedFigure& of, std::string_view label, const LadderValue& found);
-  StudySection gemms(const PublishedFigures& published) const;
-  StudySection memory_bound_gemms(const PublishedFigures& published) const;
-  StudySection masks(const PublishedFigures& published) const;
-  StudySection copies(const PublishedFigures& published) const;
+  void plan_copies(SimulationJobs& jobs, const Experiment& experiment, CollectiveKind kind, Bytes bytes,
+                   CopyTimes& times) const;
+  NamedNumbers numbers_of(const Drawn& drawn) const;
+  Found over_draws(const std::function<NamedNumbers(const Drawn&)>& numbers) const;
   CurvePlot gemm_plot(const PublishedFigures& published) const;
   CurvePlot mask_plot(const PublishedFigures& published) const;
   CurvePlot copy_plot(const PublishedFigures& published) const;

@@ -5,8 +5,8 @@
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "results/report/html.hpp"
 #include "results/report/value_scale.hpp"
+#include "studies/conccl/alone.hpp"
 #include "studies/conccl/characterisation_part.hpp"
-#include "studies/conccl/gemm_alone.hpp"
 
 namespace c3 { inline namespace studies {
 namespace {
@@ -72,8 +72,8 @@ CurvePlot CharacterisationPart::mask_plot(const PublishedFigures& published) con
     Curve& next = plot.curves.emplace_back(
         Curve{fmt::format("{}, {}", name_of(curve.kind), name_of(curve.algorithm)), {}});
     for (std::size_t i = 0; i < kMasks.size(); ++i)
-      next.points.push_back({1.0 * kMasks.at(i), curve.on_cus[i] / curve.on_all});
-    const double knee = published_value(published, curve.figure);
+      next.points.push_back({1.0 * kMasks.at(i), curve.over_all[i]});
+    const double knee = published_value(published, fmt::format("knee.{}", name_of(curve.kind)));
     plot.published.push_back({fmt::format("{:g}", knee), {knee, 1.0}});
   }
   plot.notes = {"The published knees under masks are inputs, no test."};
@@ -96,7 +96,7 @@ CurvePlot CharacterisationPart::copy_plot(const PublishedFigures& published) con
   for (const SizePoint& point : sizes_) {
     plot.curves[0].points.push_back({point.bytes.value, point.gather.over_library()});
     plot.curves[1].points.push_back({point.bytes.value, point.gather.over_ring()});
-    plot.curves[2].points.push_back({point.bytes.value, point.all_to_all.over_library()});
+    plot.curves[2].points.push_back({point.bytes.value, point.exchange.over_library()});
   }
   set_axes(plot, true);
   return plot;

@@ -10,9 +10,9 @@
 
 #include "configs/jobs/experiment_reader.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
+#include "studies/cases/found_tables.hpp"
 #include "studies/conccl/characterisation_part.hpp"
 #include "studies/conccl/heuristics_part.hpp"
-#include "studies/conccl/hypotheses_part.hpp"
 #include "studies/conccl/ladder_part.hpp"
 #include "studies/conccl/page.hpp"
 #include "studies/conccl/scenarios.hpp"
@@ -60,87 +60,90 @@ std::vector<GemmShape> memory_bound(const std::vector<Scenario>& scenarios) {
   return gemms;
 }
 
-/// Everything that is simulated, in one go: the last of one part run beside the first of the next.
-class ConcclStudy {
+/// A case for each row of hypotheses.csv: the experiment \p file with what the row sets.
+class Mechanisms {
  public:
-  /// \param path of \p file
-  ConcclStudy(const StudyInput& input, std::vector<Scenario> scenarios, ExperimentFile file,
-              const fs::path& path)
-      : scenarios_(std::move(scenarios)), file_(std::move(file)) {
-    const Experiment nominal = file_.make(std::nullopt);
-    const LadderSize size{.draws = input.draws, .seeds = nominal.measure.seeds};
-    const DrawnExperiment predicted = [this](std::optional<std::uint64_t> draw) { return file_.make(draw); };
-    characterisation_.emplace(predicted, input.draws, memory_bound(scenarios_));
-    ladder_.emplace(scenarios_, predicted, size, LadderRole::predicted);
-    if (input.calibrated) {
-      const DrawnExperiment make = [this](std::optional<std::uint64_t> draw) {
-        return calibrated(file_.make(draw));
-      };
-      calibrated_.emplace(scenarios_, make, size, LadderRole::calibrated);
+  Mechanisms(const std::vector<Scenario>& scenarios, const fs::path& file)
+      : table_(study_file("conccl", "hypotheses.csv")), cases_(scenarios, all_but_orders()) {
+    for (const HeadedTable::Row& row : table_.rows()) {
+      const std::vector<std::string> sets = listed(Cells(table_, row).text("${set}", "set"));
+      cases_.add(ExperimentFile::load(file, sets).make(std::nullopt), kSeed);
     }
-    hypotheses_.emplace(scenarios_, path);
-    sensitivity_.emplace(input.tornado ? scenarios_ : stratified(scenarios_), file_);
   }
 
-  void run(const StudyInput& input, const StudyProgress& progress) {
-    SimulationJobs jobs;
-    characterisation_->plan(jobs);
-    ladder_->plan(jobs);
-    if (calibrated_) calibrated_->plan(jobs);
-    hypotheses_->plan(jobs);
-    sensitivity_->plan(jobs);
-    run_simulations(jobs, progress, input.processes);
-  }
+  void plan(SimulationJobs& jobs) { cases_.plan(jobs); }
 
-  StudyReport report(const PublishedFigures& published) const {
-    StudyReport report;
-    const auto append = [&report](StudyReport part) { std::ranges::move(part, std::back_inserter(report)); };
-    append(characterisation_->sections(published));
-    append(ladder_->sections(published));
-    append(HeuristicsPart(*ladder_).sections(published));
-    if (calibrated_) append(calibrated_->sections(published));
-    append(hypotheses_->sections(published));
-    append(sensitivity_->sections(published, *ladder_));
-    return report;
-  }
-
-  std::string rows_csv() const {
-    std::string text = fmt::format("{}\n{}", LadderPart::row_columns(), ladder_->rows_as_csv());
-    if (calibrated_) text += calibrated_->rows_as_csv();
-    return text;
-  }
-
-  std::string page(const PublishedFigures& published) const {
-    return study_page({.conditions = ladder_->conditions(),
-                       .report = report(published),
-                       .plots = characterisation_->plots(published),
-                       .scenarios = scenario_shares(ladder_->cases(), 0)});
+  void add_found(FoundNumbers& found) const {
+    for (std::size_t i = 0; i < cases_.size(); ++i)
+      found[Cells(table_, table_.rows()[i]).text("${id}", "id")] = {
+          .nominal = {cases_.numbers(i)}, .texts = {{"scenarios", std::to_string(cases_.scenarios().size())}}};
   }
 
  private:
-  std::vector<Scenario> scenarios_;  ///< the parts refer to it
-  ExperimentFile file_;
-  std::optional<CharacterisationPart> characterisation_;
-  std::optional<LadderPart> ladder_, calibrated_;
-  std::optional<HypothesesPart> hypotheses_;
-  std::optional<SensitivityPart> sensitivity_;
+  static constexpr std::uint64_t kSeed = 0;  // the same for all: what differs is the mechanism
+
+  static RungSet all_but_orders() {
+    return all_rungs().reset(index_of(Rung::base_random_order)).reset(index_of(Rung::rp_lookup));
+  }
+
+  HeadedTable table_;
+  LadderCases cases_;
 };
 
 }  // namespace
 
+// Everything is simulated in one go: the last of one part runs beside the first of the next.
 StudyOutcome reproduce_conccl(const StudyInput& input, const PublishedFigures& published,
                               const StudyProgress& progress) {
-  ScenarioList list = read_scenarios(study_file("conccl", "scenarios.csv"));
-  StudyOutcome outcome{.report = {}, .broken = std::move(list.broken)};
+  const ScenarioList list = read_scenarios(study_file("conccl", "scenarios.csv"));
+  StudyOutcome outcome{.report = {}, .broken = list.broken};
   if (!outcome.broken.empty()) return outcome;
-  const fs::path file = study_file("conccl", "one.toml");
-  ExperimentFile experiment = ExperimentFile::load(file);
-  check(experiment.make(std::nullopt), file);
-  ConcclStudy study(input, std::move(list.scenarios), std::move(experiment), file);
-  study.run(input, progress);
-  outcome.report = study.report(published);
-  if (input.wants_rows) outcome.rows_csv = study.rows_csv();
-  if (input.wants_page) outcome.page = study.page(published);
+  const std::vector<Scenario>& scenarios = list.scenarios;
+  const fs::path path = study_file("conccl", "one.toml");
+  const ExperimentFile file = ExperimentFile::load(path);
+  const Experiment nominal = file.make(std::nullopt);
+  check(nominal, path);
+
+  const LadderSize size{.draws = input.draws, .seeds = nominal.measure.seeds};
+  const DrawnExperiment predicted = [&](std::optional<std::uint64_t> draw) { return file.make(draw); };
+  const DrawnExperiment with_loss = [&](std::optional<std::uint64_t> draw) {
+    return calibrated(file.make(draw));
+  };
+  CharacterisationPart alone(predicted, input.draws, memory_bound(scenarios));
+  LadderPart ladder(scenarios, predicted, size);
+  std::optional<LadderPart> fitted;
+  if (input.calibrated) fitted.emplace(scenarios, with_loss, size);
+  Mechanisms mechanisms(scenarios, path);
+  SensitivityPart sensitivity(input.tornado ? scenarios : stratified(scenarios), file);
+
+  SimulationJobs jobs;
+  alone.plan(jobs);
+  ladder.plan(jobs);
+  if (fitted) fitted->plan(jobs);
+  mechanisms.plan(jobs);
+  sensitivity.plan(jobs);
+  run_simulations(jobs, progress, input.processes);
+
+  FoundNumbers found = {{"ladder", ladder.found()}};
+  alone.add_found(found);
+  add_regrets(found, ladder);
+  mechanisms.add_found(found);
+  const auto append = [&](StudyReport part) { std::ranges::move(part, std::back_inserter(outcome.report)); };
+  append(found_sections(input.card, found, published));
+  if (fitted)
+    append(
+        found_sections(input.card, {{"ladder", fitted->found()}}, published,
+                       {.id = "calibrated.", .heading = "Calibrated (fitted): ", .kind = FigureKind::fitted}));
+  append(sensitivity.sections(published, found.at("ladder").draws));
+
+  if (input.wants_rows)
+    outcome.rows_csv = fmt::format("{}\n{}{}", LadderPart::row_columns(), ladder.rows_as_csv("predicted"),
+                                   fitted ? fitted->rows_as_csv("calibrated") : "");
+  if (input.wants_page)
+    outcome.page = study_page({.conditions = found.at("ladder").texts.at("conditions"),
+                               .report = outcome.report,
+                               .plots = alone.plots(published),
+                               .scenarios = scenario_shares(ladder.cases())});
   return outcome;
 }
 

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <stdexcept>
 #include <utility>
 
+#include "base/statistics.hpp"
 #include "engine/errors.hpp"
 
 namespace c3 { inline namespace studies {
@@ -35,6 +37,39 @@ LadderTimes read(const double* numbers) {
     times.cus[index_of(rung)] = static_cast<int>(of_rung[1]);
   }
   return times;
+}
+
+// --- What a case comes to.
+
+constexpr double kPercent = 100.0;
+
+/// Published shares in percent, in the order of the ladder; SP and SP+RP are tied.
+constexpr std::array<std::pair<std::string_view, double>, 6> kPublishedOrder = {
+    {{"base", 21.0}, {"sp", 42.0}, {"rp", 41.0}, {"sp_rp", 42.0}, {"conccl", 66.0}, {"conccl_8", 72.0}}};
+
+/// Scenarios that are looked at apart.
+struct Split {
+  std::string_view name;
+  bool (*has)(const Scenario&);
+};
+constexpr std::array<Split, 7> kSplits = {{
+    {"cb", [](const Scenario& s) { return s.bound == Bound::compute; }},
+    {"mb", [](const Scenario& s) { return s.bound == Bound::memory; }},
+    {"all_gather", [](const Scenario& s) { return s.collective.kind == CollectiveKind::all_gather; }},
+    {"all_to_all", [](const Scenario& s) { return s.collective.kind == CollectiveKind::all_to_all; }},
+    {"g_long", [](const Scenario& s) { return s.length == LengthClass::gemm_long; }},
+    {"gc_equal", [](const Scenario& s) { return s.length == LengthClass::equal; }},
+    {"c_long", [](const Scenario& s) { return s.length == LengthClass::collective_long; }},
+}};
+
+/// Of all pairs, or of those whose scenario \p split has.
+std::vector<double> values_of(const std::vector<PairSpeedup>& pairs,
+                              const std::function<double(const PairSpeedup&)>& value,
+                              const std::vector<Scenario>& scenarios = {}, const Split* split = nullptr) {
+  std::vector<double> values;
+  for (std::size_t i = 0; i < pairs.size(); ++i)
+    if (split == nullptr || split->has(scenarios[i])) values.push_back(value(pairs[i]));
+  return values;
 }
 
 }  // namespace
@@ -90,6 +125,38 @@ std::vector<PairSpeedup> LadderCases::speedups(std::size_t number, const StudySt
   return pairs;
 }
 
+NamedNumbers LadderCases::numbers(std::size_t number) const {
+  NamedNumbers numbers;
+  for (const StudyStrategy& strategy : kStudyStrategies) {
+    if (!rungs_.test(index_of(strategy.rung))) continue;
+    const auto put = [&](std::string_view name, double value) {
+      numbers.emplace(fmt::format("{}.{}", strategy.id, name), value);
+    };
+    const std::vector<PairSpeedup> pairs = speedups(number, strategy);
+    const std::vector<double> shares = values_of(pairs, &PairSpeedup::share);
+    const std::vector<double> times = values_of(pairs, &PairSpeedup::speedup);
+    const double ideal = mean(values_of(pairs, &PairSpeedup::ideal));
+    numbers.emplace("ideal", ideal);
+    put("share", kPercent * mean(shares));
+    put("share_of_means", kPercent * (mean(times) - 1.0) / (ideal - 1.0));
+    put("median", kPercent * median(shares));
+    put("speedup", mean(times));
+    put("most", std::ranges::max(times));
+    for (const Split& split : kSplits) {
+      const std::vector<double> part = values_of(pairs, &PairSpeedup::share, scenarios_, &split);
+      if (!part.empty()) put(split.name, kPercent * mean(part));
+    }
+  }
+  if (!rungs_.all()) return numbers;
+  std::vector<double> here, there;
+  for (const auto& [strategy, share] : kPublishedOrder) {
+    here.push_back(numbers.at(fmt::format("{}.share", strategy)));
+    there.push_back(share);
+  }
+  numbers.emplace("tau", kendall_tau(here, there).value_or(0.0));
+  return numbers;
+}
+
 const StudyStrategy& study_strategy(std::string_view id) {
   const auto* const found = std::ranges::find(kStudyStrategies, id, &StudyStrategy::id);
   if (found == kStudyStrategies.end()) throw std::logic_error(fmt::format("no strategy '{}' in the study", id));
@@ -98,7 +165,9 @@ const StudyStrategy& study_strategy(std::string_view id) {
 
 PairSpeedup study_speedup(const Scenario& scenario, const LadderTimes& times, const StudyStrategy& strategy) {
   const bool keeps_cus = strategy.of_memory_bound && scenario.bound == Bound::compute;
-  return speedup_of(times.kernel, times.collective, times[keeps_cus ? Rung::conccl : strategy.rung].value());
+  const Seconds serial = times.kernel + times.collective;
+  return {.ideal = serial / std::max(times.kernel, times.collective),
+          .speedup = serial / times[keeps_cus ? Rung::conccl : strategy.rung].value()};
 }
 
 }}  // namespace c3::studies

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include "studies/cases/found_tables.hpp"
 #include "studies/conccl/ladder.hpp"
 #include "studies/conccl/scenarios.hpp"
-#include "studies/conccl/statistics.hpp"
 #include "studies/simulations.hpp"
 
 namespace c3 { inline namespace studies {
@@ -40,6 +40,16 @@ inline constexpr std::array<StudyStrategy, 10> kStudyStrategies = {{
 /// \throws std::logic_error for an id that none has
 const StudyStrategy& study_strategy(std::string_view id);
 
+/// A pair of a kernel and a collective that ran together. Ideal is (G + C) / max(G, C) of its own isolated
+/// times, which is above 1. Nothing is filtered or clipped: a collective that is faster on copy engines than
+/// alone on CUs may have more than all of the ideal.
+struct PairSpeedup {
+  double ideal = 1.0;
+  double speedup = 1.0;  ///< (G + C) / time
+
+  double share() const { return (speedup - 1.0) / (ideal - 1.0); }
+};
+
 /// The result of \p strategy on \p scenario.
 PairSpeedup study_speedup(const Scenario& scenario, const LadderTimes& times, const StudyStrategy& strategy);
 
@@ -65,6 +75,11 @@ class LadderCases {
   const std::vector<LadderTimes>& times(std::size_t number) const { return cases_[number].times; }
   /// By scenario. The rung of \p strategy, and Rung::conccl, were asked for.
   std::vector<PairSpeedup> speedups(std::size_t number, const StudyStrategy& strategy) const;
+  /// What the case comes to: `ideal`, the mean ideal speedup; for each strategy that was asked for, by its id,
+  /// the averages `ID.share` (mean share of the ideal), `ID.share_of_means`, `ID.median`, `ID.cb` and other
+  /// shares of a kind of scenarios, all in percent, and the speedups `ID.speedup` (mean) and `ID.most`; with
+  /// all strategies `tau`, Kendall's rank correlation with the published shares.
+  NamedNumbers numbers(std::size_t number) const;
 
  private:
   struct Case {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "results/report/curve_plot.hpp"
-#include "studies/conccl/scenario_shares.hpp"
+#include "studies/conccl/page_sections.hpp"
 #include "studies/study.hpp"
 
 namespace c3 { inline namespace studies {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 
+#include "importers/collective_times/headed_table.hpp"
 #include "results/report/bar_axis.hpp"
 #include "results/report/html.hpp"
 #include "results/report/plot.hpp"
@@ -30,12 +31,9 @@ const char* colour_of(const StudyStrategy& strategy) {
 }
 
 std::string ladder_bar(const Figure& figure, const StudyStrategy& strategy, const BarAxis& axis) {
-  constexpr double kMargin = 5, kTarget = 4;
+  constexpr double kMargin = 5;
   const double value = figure.simulated.value_or(0.0);
   std::string svg = plot_begin(kBarHeight, strategy.label) + bar_grid(axis);
-  if (figure.of.gate != Gate::none && figure.of.low && figure.of.high)
-    svg += value_bar("target", *figure.of.low, *figure.of.high, kBarHeight - kTarget, kTarget, axis,
-                     fmt::format("target: {:g} to {:g} %", *figure.of.low, *figure.of.high));
   svg += value_bar(colour_of(strategy), 0, value, kMargin, kBarHeight - 2 * kMargin, axis,
                    fmt::format("{}: {:.1f} %", strategy.label, value));
   if (figure.p5 && figure.p95) svg += whisker(axis, *figure.p5, *figure.p95);
@@ -44,15 +42,6 @@ std::string ladder_bar(const Figure& figure, const StudyStrategy& strategy, cons
     svg += fmt::format(R"(<b class="published mark" style="left:{}%" title="published: {:g} %">◆</b>)",
                        axis.left(*figure.of.published), *figure.of.published);
   return fmt::format(R"(<td class="bar"><div class="plot">{}</div></td>)", svg);
-}
-
-std::string target_cells(const Figure& figure) {
-  const std::optional<bool> passed = passes(figure);
-  const std::string target = figure.of.gate == Gate::none || !figure.of.low || !figure.of.high
-                                 ? ""
-                                 : fmt::format("{:g} to {:g}", *figure.of.low, *figure.of.high);
-  return cell("number", target) +
-         (passed ? cell(*passed ? "met" : "missed", *passed ? "met" : "missed") : cell("", ""));
 }
 
 std::optional<double> beside(const StudyLine& line, std::string_view name) {
@@ -90,12 +79,12 @@ std::string ladder_table(const std::vector<LadderLine>& lines) {
     rows += fmt::format(R"(<tr><th scope="row">{}</th>)", escaped(line->label)) +
             ladder_bar(figure, *strategy, axis) + cell("number time", number(figure.simulated)) +
             cell("number", span) + cell("number", number(beside(*line, "nominal"))) +
-            cell("number", number(figure.of.published)) + target_cells(figure) + "</tr>\n";
+            cell("number", number(figure.of.published)) + "</tr>\n";
   }
   return fmt::format(
       "<div class=\"scroll\"><table class=\"bars ladder\">\n<thead><tr><th></th><th class=\"bar\">{}</th>"
       "<th>here [%]</th><th>5-95 "
-      "%</th><th>nominal</th><th>published</th><th>target</th><th></th></tr></thead>\n"
+      "%</th><th>nominal</th><th>published</th></tr></thead>\n"
       "<tbody>\n{}</tbody></table></div>\n",
       bar_ticks(axis), rows);
 }
@@ -167,9 +156,28 @@ std::string ladder_section(const StudyReport& report) {
   return "<section id=\"ladder\">\n<h2>Share of the ideal speedup, mean of the scenarios</h2>\n"
          "<p class=\"legend\"><span><i class=\"share\"></i>collective on CUs</span> "
          "<span><i class=\"engines\"></i>on copy engines</span> <span><i class=\"whisker\"></i>5-95 % of "
-         "draws</span> <span><b class=\"published\">◆</b> published</span> <span><i "
-         "class=\"target\"></i>target</span></p>\n" +
+         "draws</span> <span><b class=\"published\">◆</b> published</span></p>\n" +
          tables + "</section>\n";
+}
+
+std::vector<ScenarioShares> scenario_shares(const LadderCases& cases) {
+  std::vector<ScenarioShares> rows;
+  for (std::size_t i = 0; i < cases.scenarios().size(); ++i) {
+    const Scenario& of = cases.scenarios()[i];
+    const LadderTimes& times = cases.times(0)[i];
+    const auto time = [](Seconds alone) { return fmt::format("{:.0f}", alone / 1.0_us); };
+    ScenarioShares row{
+        .cells = {of.id, fmt::format("{} x {} x {}", of.gemm.m, of.gemm.n, of.gemm.k), time(times.kernel),
+                  fmt::format("{} {} MiB", name_of(of.collective.kind),
+                              short_number(of.collective.bytes / 1.0_MiB)),
+                  time(times.collective), fmt::format("{}, {}", name_of(of.bound), name_of(of.length)),
+                  fmt::format("{:.2f}", study_speedup(of, times, kStudyStrategies.front()).ideal)},
+        .shares = {}};
+    for (const StudyStrategy& strategy : kStudyStrategies)
+      row.shares.push_back(kPercent * study_speedup(of, times, strategy).share());
+    rows.push_back(std::move(row));
+  }
+  return rows;
 }
 
 std::string scenarios_section(const std::vector<ScenarioShares>& scenarios) {
@@ -181,13 +189,9 @@ std::string scenarios_section(const std::vector<ScenarioShares>& scenarios) {
     header += fmt::format(R"(<th class="strategy">{}</th>)", escaped(strategy.label));
   std::string rows;
   for (const ScenarioShares& scenario : scenarios) {
-    constexpr double kMicro = 1e6;
-    rows += fmt::format(R"(<tr><th scope="row">{}</th>)", escaped(scenario.id)) + cell("", scenario.gemm) +
-            cell("number", fmt::format("{:.0f}", scenario.kernel_alone.value * kMicro)) +
-            cell("", scenario.collective) +
-            cell("number", fmt::format("{:.0f}", scenario.collective_alone.value * kMicro)) +
-            cell("", fmt::format("{}, {}", scenario.bound, scenario.length)) +
-            cell("number", fmt::format("{:.2f}", scenario.ideal));
+    rows += fmt::format(R"(<tr><th scope="row">{}</th>)", escaped(scenario.cells.front()));
+    for (const std::string& text : std::span(scenario.cells).subspan(1))
+      rows += cell(number_in(text) ? "number" : "", text);
     for (const double share : scenario.shares)
       rows += shaded(share);
     rows += "</tr>\n";

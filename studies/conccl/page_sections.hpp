@@ -4,10 +4,18 @@
 #include <string>
 #include <vector>
 
-#include "studies/conccl/scenario_shares.hpp"
+#include "studies/conccl/ladder_cases.hpp"
 #include "studies/study.hpp"
 
 namespace c3 { inline namespace studies {
+
+/// A row of the table behind the averages.
+struct ScenarioShares {
+  std::vector<std::string> cells;  ///< what it is, and its times alone
+  std::vector<double> shares;      ///< of the ideal, percent, in the order of kStudyStrategies
+};
+/// Of the first case.
+std::vector<ScenarioShares> scenario_shares(const LadderCases& cases);
 
 /// Added to kReportStyle.
 extern const char* const kStudyPageStyle;

@@ -3,16 +3,14 @@
 namespace c3 { inline namespace studies {
 
 const char* const kStudyPageStyle =
-    R"(:root { --mark: #a3182c; --met: #2e6b30; --missed: #a3182c; }
+    R"(:root { --mark: #a3182c; }
 @media (prefers-color-scheme: dark) {
-  :root { --mark: #ff8a94; --met: #86cf88; --missed: #ff8a94; }
+  :root { --mark: #ff8a94; }
 }
 header p { max-width: 110ch; }
 .share, .legend i.share { fill: var(--cus); --fill: var(--cus); }
 .share.base { opacity: .6; }
 .engines, .legend i.engines { fill: var(--links); --fill: var(--links); }
-.target, .legend i.target { fill: var(--mark); --fill: var(--mark); opacity: .35; }
-.legend i.target { height: 4px; width: 18px; vertical-align: 3px; }
 .low, .legend i.low { fill: var(--cache); --fill: var(--cache); }
 .high, .legend i.high { fill: var(--dispatch); --fill: var(--dispatch); }
 .published { color: var(--mark); fill: var(--mark); stroke: var(--back); stroke-width: 1; }
@@ -24,8 +22,6 @@ table.ladder td.bar { width: 52%; min-width: 300px; }
 table.tornado td.bar, table.tornado th.bar { width: 24%; min-width: 170px; padding-left: 24px; }
 table.tornado th.bar b { color: var(--text); }
 table.ladder .ticks span:first-child, table.tornado .ticks span:first-child { transform: translateX(-50%); }
-td.met { color: var(--met); }
-td.missed { color: var(--missed); font-weight: 600; }
 svg.curves .mark-text { fill: var(--mark); stroke: var(--back); stroke-width: 4px; paint-order: stroke; }
 table.scenarios { width: 100%; }
 table.scenarios th.strategy { white-space: normal; min-width: 64px; max-width: 84px; }

@@ -19,7 +19,6 @@ constexpr std::array<std::string_view, 13> kColumns = {
     "id", "bound", "class",   "model",      "projection", "m",       "n",
     "k",  "dtype", "traffic", "collective", "algorithm",  "size_mib"};
 constexpr std::array kTraffics = {GemmTraffic::tiled, GemmTraffic::streamed};
-constexpr double kMicro = 1e6;  // in a second
 
 constexpr std::int64_t kLargestExtent = 16'777'216;
 
@@ -55,11 +54,6 @@ Scenario read_scenario(const CheckedRow& row) {
   return scenario;
 }
 
-std::optional<Seconds> microseconds(const HeadedTable& table, const CheckedRow& row, std::string_view column) {
-  if (!table.find({column}) || row.cell(column).empty()) return std::nullopt;
-  return Seconds{row.above_0(column) / kMicro};
-}
-
 }  // namespace
 
 std::string_view name_of(Bound bound) { return bound == Bound::compute ? "cb" : "mb"; }
@@ -79,8 +73,6 @@ ScenarioList read_scenarios(const std::filesystem::path& file) {
     try {
       const CheckedRow checked(table, row, "of every scenario");
       Scenario scenario = read_scenario(checked);
-      scenario.gemm_alone = microseconds(table, checked, "gemm_alone_us");
-      scenario.collective_alone = microseconds(table, checked, "collective_alone_us");
       if (std::ranges::find(list.scenarios, scenario.id, &Scenario::id) != list.scenarios.end())
         checked.fail("id", fmt::format("'{}' is there twice", scenario.id));
       list.scenarios.push_back(std::move(scenario));

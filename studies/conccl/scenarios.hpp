@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,8 +35,6 @@ struct Scenario {
   GemmShape gemm = {};
   CollectiveCall collective = {};
   Algorithm algorithm = Algorithm::direct;  ///< of the CU backend
-  std::optional<Seconds> gemm_alone = {};   ///< when the scenario was chosen
-  std::optional<Seconds> collective_alone = {};
 };
 
 struct ScenarioList {
@@ -46,7 +43,7 @@ struct ScenarioList {
       broken;  ///< rows that say nothing sensible, with their place: a list is whole or none
 };
 
-/// Columns by name, as in the file of the study; `gemm_alone_us` and `collective_alone_us` may be left out.
+/// Columns by name, as in the file of the study; others, such as `gemm_alone_us`, say how it was chosen.
 /// \throws ConfigError for a file without a header or without rows, and a column that is missing;
 /// IoError for a file that cannot be read
 ScenarioList read_scenarios(const std::filesystem::path& file);

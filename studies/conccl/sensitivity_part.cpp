@@ -41,6 +41,12 @@ bool may_matter(const NamedRange& range, const std::vector<Scenario>& scenarios)
   });
 }
 
+/// What |spearman| of unrelated values stays below in 19 of 20 cases: 1.96 / sqrt(n - 1), for n > 10 or so.
+double spearman_noise(std::size_t values) {
+  constexpr double kTwoSided95 = 1.96;
+  return kTwoSided95 / std::sqrt(static_cast<double>(values) - 1.0);
+}
+
 /// A drawn prior and its rank correlation with the share of each of kWatched.
 struct Ranked {
   std::string key;
@@ -54,21 +60,17 @@ struct Ranked {
   }
 };
 
-std::vector<Ranked> rank(const std::vector<NamedRange>& ranges, const LadderPart& ladder, std::uint64_t seed) {
-  std::array<std::vector<double>, kWatched.size()> shares;
-  for (std::size_t i = 0; i < kWatched.size(); ++i)
-    shares[i] = ladder.share(study_strategy(kWatched[i])).by_draw;
-  std::vector<Ranked> ranked;
-  for (const NamedRange& range : ranges) {
-    std::vector<double> values;
-    for (std::size_t draw = 0; draw < shares.front().size(); ++draw)
-      values.push_back(drawn(range, draw, seed));
-    Ranked next{.key = range.key};
-    for (std::size_t i = 0; i < kWatched.size(); ++i)
-      next.rho[i] = spearman(values, shares[i]);
-    ranked.push_back(std::move(next));
+Ranked rank(const NamedRange& range, const std::vector<NamedNumbers>& draws, std::uint64_t seed) {
+  Ranked ranked{.key = range.key};
+  std::vector<double> values;
+  for (std::size_t draw = 0; draw < draws.size(); ++draw)
+    values.push_back(drawn(range, draw, seed));
+  for (std::size_t i = 0; i < kWatched.size(); ++i) {
+    std::vector<double> shares;
+    for (const NamedNumbers& draw : draws)
+      shares.push_back(draw.at(fmt::format("{}.share", kWatched.at(i))));
+    ranked.rho.at(i) = spearman(values, shares);
   }
-  std::ranges::stable_sort(ranked, std::greater{}, &Ranked::largest);
   return ranked;
 }
 
@@ -95,38 +97,37 @@ SensitivityPart::SensitivityPart(std::vector<Scenario> scenarios, const Experime
   const Experiment nominal = file.make(std::nullopt);
   cases_.add(nominal, kSeed);
   for (const NamedRange& range : file.ranges()) {
-    if (may_matter(range, scenarios_)) swings_.push_back({range, add_end(range, false), add_end(range, true)});
+    const auto at_end = [&](bool high) { return add(file_.make_at({.key = range.key, .high = high})); };
+    if (!may_matter(range, scenarios_)) continue;
+    const std::size_t low = at_end(false);
+    swings_.push_back({range, low, at_end(true)});
   }
   for (const HbmArbitration arbitration :
        {HbmArbitration::outstanding, HbmArbitration::byte_fair, HbmArbitration::equal_slowdown}) {
     Experiment other = nominal;
     other.cluster.gpu.hbm.arbitration = arbitration;
-    add_choice(fmt::format("gpu.hbm_arbitration {}", name_of(arbitration)), std::move(other));
+    choices_.push_back({fmt::format("gpu.hbm_arbitration {}", name_of(arbitration)), add(std::move(other))});
   }
   for (const DispatchPolicy policy : {DispatchPolicy::oldest_first, DispatchPolicy::round_robin}) {
     Experiment other = nominal;
     other.cluster.gpu.dispatch.policy = policy;
-    add_choice(fmt::format("gpu.dispatch_policy {}", name_of(policy)), std::move(other));
+    choices_.push_back({fmt::format("gpu.dispatch_policy {}", name_of(policy)), add(std::move(other))});
   }
+  std::erase_if(choices_, [](const Choice& choice) { return choice.number == 0; });
 }
 
-std::size_t SensitivityPart::add_end(const NamedRange& range, bool high) {
-  const RangeEnd end{.key = range.key, .high = high};
-  Experiment experiment = file_.make_at(end);
+std::size_t SensitivityPart::add(Experiment experiment) {
   return experiment == cases_.base(0) ? 0 : cases_.add(std::move(experiment), kSeed);
 }
 
-void SensitivityPart::add_choice(const std::string& label, Experiment experiment) {
-  if (experiment == cases_.base(0)) return;
-  choices_.push_back({label, cases_.add(std::move(experiment), kSeed)});
-}
-
-double SensitivityPart::share(std::size_t number, const StudyStrategy& strategy) const {
-  return kPercent * mean_of_shares(cases_.speedups(number, strategy));
-}
-
 double SensitivityPart::change(std::size_t number, const StudyStrategy& strategy) const {
-  return share(number, strategy) - share(0, strategy);
+  const auto share = [&](std::size_t of) {
+    double sum = 0.0;
+    for (const PairSpeedup& pair : cases_.speedups(of, strategy))
+      sum += pair.share();
+    return kPercent * (sum / static_cast<double>(scenarios_.size()));
+  };
+  return share(number) - share(0);
 }
 
 double SensitivityPart::largest_change(const Swing& swing) const {
@@ -140,23 +141,18 @@ double SensitivityPart::largest_change(const Swing& swing) const {
   return most;
 }
 
-std::vector<NamedRange> SensitivityPart::moving() const {
-  std::vector<NamedRange> ranges;
-  for (const Swing& swing : swings_) {
-    if (largest_change(swing) > 0.0) ranges.push_back(swing.range);
-  }
-  return ranges;
-}
-
-StudySection SensitivityPart::ranks(const PublishedFigures& published, const LadderPart& ladder) const {
+StudySection SensitivityPart::ranks(const PublishedFigures& published,
+                                    const std::vector<NamedNumbers>& draws) const {
   StudySection section{.heading = "What the shares follow over the draws: Spearman's rank correlation",
                        .lines = {},
                        .notes = {},
                        .value = std::string(study_strategy(kWatched.front()).label),
                        .decimals = 2};
-  const auto draws = static_cast<std::size_t>(ladder.draws());
-  const double noise = spearman_noise(draws);
-  const std::vector<Ranked> ranked = rank(moving(), ladder, cases_.base(0).measure.seed);
+  const double noise = spearman_noise(draws.size());
+  std::vector<Ranked> ranked;  // priors that change a share when they alone are moved
+  for (const Swing& swing : swings_)
+    if (largest_change(swing) > 0.0) ranked.push_back(rank(swing.range, draws, cases_.base(0).measure.seed));
+  std::ranges::stable_sort(ranked, std::greater{}, &Ranked::largest);
   for (const Ranked& prior : ranked) {
     if (prior.largest() < noise) break;
     StudyLine line{.figure = {.of = published.find("sensitivity." + prior.key), .simulated = prior.rho[0]},
@@ -169,7 +165,7 @@ StudySection SensitivityPart::ranks(const PublishedFigures& published, const Lad
   section.notes = {fmt::format(
       "Of {} priors with a range {} move a share when they alone are moved (below); of those the {} with a "
       "correlation above {:.2f}, below which 19 of 20 unrelated ones stay in {} draws.",
-      swings_.size(), ranked.size(), section.lines.size(), noise, draws)};
+      swings_.size(), ranked.size(), section.lines.size(), noise, draws.size())};
   return section;
 }
 
@@ -238,13 +234,11 @@ StudySection SensitivityPart::choices(const PublishedFigures& published) const {
   return section;
 }
 
-StudyReport SensitivityPart::sections(const PublishedFigures& published, const LadderPart& ladder) const {
-  StudyReport report;
-  constexpr int kFewest = 10;  // draws of which ranks say something
-  if (ladder.draws() >= kFewest) report.push_back(ranks(published, ladder));
-  report.push_back(tornado(published));
-  report.push_back(candidates(published));
-  report.push_back(choices(published));
+StudyReport SensitivityPart::sections(const PublishedFigures& published,
+                                      const std::vector<NamedNumbers>& draws) const {
+  constexpr std::size_t kFewest = 10;  // draws of which ranks say something
+  StudyReport report = {tornado(published), candidates(published), choices(published)};
+  if (draws.size() >= kFewest) report.insert(report.begin(), ranks(published, draws));
   std::erase_if(report, [](const StudySection& section) { return section.lines.empty(); });
   return report;
 }

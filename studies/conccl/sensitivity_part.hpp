@@ -7,7 +7,6 @@
 
 #include "configs/jobs/experiment_reader.hpp"
 #include "studies/conccl/ladder_cases.hpp"
-#include "studies/conccl/ladder_part.hpp"
 #include "studies/study.hpp"
 
 namespace c3 { inline namespace studies {
@@ -27,8 +26,8 @@ class SensitivityPart {
 
   void plan(SimulationJobs& jobs) { cases_.plan(jobs); }
 
-  /// Complete when the jobs are done, and those of \p ladder.
-  StudyReport sections(const PublishedFigures& published, const LadderPart& ladder) const;
+  /// Complete when the jobs are done. \p draws are those of the ladder, see LadderCases::numbers.
+  StudyReport sections(const PublishedFigures& published, const std::vector<NamedNumbers>& draws) const;
 
  private:
   /// A prior at its ends: cases, 0 where an end is the nominal value.
@@ -41,14 +40,11 @@ class SensitivityPart {
     std::size_t number = 0;
   };
 
-  std::size_t add_end(const NamedRange& range, bool high);
-  void add_choice(const std::string& label, Experiment experiment);
-  double share(std::size_t number, const StudyStrategy& strategy) const;   ///< mean, in percent
-  double change(std::size_t number, const StudyStrategy& strategy) const;  ///< from nominal, in points
+  std::size_t add(Experiment experiment);  ///< \returns its case: 0 for one like the nominal one
+  double change(std::size_t number, const StudyStrategy& strategy) const;  ///< of the mean share, in points
   double largest_change(const Swing& swing) const;                         ///< of any strategy, in points
-  std::vector<NamedRange> moving() const;  ///< priors that change a share when they alone are moved
 
-  StudySection ranks(const PublishedFigures& published, const LadderPart& ladder) const;
+  StudySection ranks(const PublishedFigures& published, const std::vector<NamedNumbers>& draws) const;
   StudyLine line(const PublishedFigure& of, const Swing& swing) const;
   StudySection tornado(const PublishedFigures& published) const;
   StudySection candidates(const PublishedFigures& published) const;

@@ -89,10 +89,8 @@ DegreeTimes times_by_degree(const ReadyProducts& products, const TunedKernels& k
     for (const auto& [part, kernel] : kernels) {
       const Seconds time = time_at_once(kernel, products.parallel, degree, gpu);
       if (part == 1) times.alone[degree] = time;
-      const auto [place, is_new] = times.tuned.try_emplace(degree, time);
-      if (!is_new && time >= place->second) continue;
-      place->second = time;
-      times.part[degree] = part;
+      const auto best = times.tuned.try_emplace(degree, time).first;
+      best->second = std::min(best->second, time);
     }
   }
   return times;

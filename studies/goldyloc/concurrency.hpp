@@ -40,7 +40,6 @@ TunedKernels tuned_kernels(const GemmShape& shape, const GpuSpec& gpu);
 struct DegreeTimes {
   std::map<int, Seconds> alone;
   std::map<int, Seconds> tuned;
-  std::map<int, int> part;  ///< for which part of the GPU the kernel in `tuned` was tuned
 
   Seconds sequential() const { return alone.at(1); }
   /// All that are ready at once, with kernels tuned alone: what streams do by themselves.

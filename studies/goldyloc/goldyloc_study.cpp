@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <span>
 #include <string_view>
 #include <utility>
 
 #include "configs/presets/preset_store.hpp"
+#include "studies/cases/found_tables.hpp"
 #include "studies/goldyloc/concurrency.hpp"
 #include "studies/goldyloc/predictor.hpp"
 #include "studies/simulations.hpp"
@@ -17,7 +19,6 @@ namespace c3 { inline namespace studies {
 namespace {
 
 constexpr std::string_view kName = "goldyloc";
-constexpr double kPercent = 100.0;
 
 /// A row of products.csv and all that is known of it.
 struct Outcome {
@@ -43,20 +44,17 @@ using TimeOf = std::function<Seconds(const Outcome&)>;
 
 std::vector<double> as_values(const DegreeTimes& times) {
   std::vector<double> values;
-  for (const auto& [degree, time] : times.alone) {
-    values.insert(values.end(), {static_cast<double>(degree), time.value, times.tuned.at(degree).value,
-                                 static_cast<double>(times.part.at(degree))});
-  }
+  for (const auto& [degree, time] : times.alone)
+    values.insert(values.end(), {static_cast<double>(degree), time.value, times.tuned.at(degree).value});
   return values;
 }
 
 DegreeTimes from_values(const std::vector<double>& values) {
   DegreeTimes times;
-  for (std::size_t i = 0; i + 3 < values.size(); i += 4) {
+  for (std::size_t i = 0; i + 2 < values.size(); i += 3) {
     const int degree = static_cast<int>(values[i]);
     times.alone[degree] = Seconds{values[i + 1]};
     times.tuned[degree] = Seconds{values[i + 2]};
-    times.part[degree] = static_cast<int>(values[i + 3]);
   }
   return times;
 }
@@ -143,104 +141,53 @@ double best_fixed(const Outcomes& outcomes) {
   return best;
 }
 
-StudyLine line_of(const PublishedFigures& published, const std::string& id, std::string label, std::size_t rows,
-                  double simulated) {
-  return {
-      .figure = {.of = published.find(id), .simulated = simulated}, .label = std::move(label), .rows = rows};
+/// Speeds over one after another, `sequential.goldyloc`, and over all at once, `default.goldyloc`.
+Found speeds(const Outcomes& of) {
+  return {.nominal = {{{"sequential.goldyloc", speed(of, &Outcome::sequential, &Outcome::goldyloc)},
+                       {"sequential.default", speed(of, &Outcome::sequential, &Outcome::usual)},
+                       {"sequential.fixed", best_fixed(of)},
+                       {"sequential.oracle", speed(of, &Outcome::sequential, &Outcome::oracle)},
+                       {"sequential.most", largest_speed(of, &Outcome::sequential, &Outcome::goldyloc)},
+                       {"default.goldyloc", speed(of, &Outcome::usual, &Outcome::goldyloc)},
+                       {"default.oracle", speed(of, &Outcome::usual, &Outcome::oracle)},
+                       {"default.most", largest_speed(of, &Outcome::usual, &Outcome::goldyloc)}}},
+          .rows = of.size()};
 }
 
-StudySection speeds(const Outcomes& outcomes, const PublishedFigures& published) {
-  StudySection section{
-      .heading = "Speed over one after another, by geometric means",
-      .lines = {},
-      .notes = {"default: all at once, kernels tuned alone. fixed: the one degree that is best for "
-                "the set. Published are means and maxima of a list of products that is not public."},
-      .value = "GOLDYLOC",
-      .decimals = 2};
-  const auto add = [&](const std::string& sequential, const std::string& usual, const std::string& label,
-                       const Outcomes& of) {
-    StudyLine line =
-        line_of(published, sequential, label, of.size(), speed(of, &Outcome::sequential, &Outcome::goldyloc));
-    line.beside = {{"default", speed(of, &Outcome::sequential, &Outcome::usual)},
-                   {"fixed", best_fixed(of)},
-                   {"oracle", speed(of, &Outcome::sequential, &Outcome::oracle)},
-                   {"most", largest_speed(of, &Outcome::sequential, &Outcome::goldyloc)}};
-    section.lines.push_back(std::move(line));
-    StudyLine over = line_of(published, usual, label + ", over default", of.size(),
-                             speed(of, &Outcome::usual, &Outcome::goldyloc));
-    over.beside = {{"oracle", speed(of, &Outcome::usual, &Outcome::oracle)},
-                   {"most", largest_speed(of, &Outcome::usual, &Outcome::goldyloc)}};
-    section.lines.push_back(std::move(over));
-  };
-  add("all.sequential", "all.default", "all", outcomes);
+double flops(const Outcome& outcome) {
+  const GemmShape& shape = outcome.products.shape;
+  return 2.0 * static_cast<double>(shape.m) * static_cast<double>(shape.n) * static_cast<double>(shape.k);
+}
+
+/// Mean logarithm of the picked degree, and of the best one, over that of all that are ready.
+Found degrees(std::span<const Outcome> outcomes) {
+  double picked = 0.0, best = 0.0;
+  for (const Outcome& each : outcomes) {
+    const double ready = std::log2(each.products.parallel);
+    const auto oracle =
+        std::ranges::min_element(each.times.tuned, {}, [](const auto& of) { return of.second; });
+    picked += std::log2(each.picked) / ready;
+    best += std::log2(oracle->first) / ready;
+  }
+  const auto count = static_cast<double>(outcomes.size());
+  return {.nominal = {{{"picked", picked / count}, {"oracle", best / count}}},
+          .texts = {{"from", fmt::format("{:.2g}", flops(outcomes.front()))},
+                    {"to", fmt::format("{:.2g}", flops(outcomes.back()))}},
+          .rows = outcomes.size()};
+}
+
+FoundNumbers found_in(const Outcomes& outcomes) {
+  FoundNumbers found = {{"all", speeds(outcomes)}};
   for (const std::string& set : sets_of(outcomes))
-    add("set.sequential." + set, "set.default." + set, set, of_set(outcomes, set));
-  return section;
-}
-
-StudySection promises(const Outcomes& outcomes, const PublishedFigures& published) {
-  StudySection section{
-      .heading = "What the choice keeps, on sets that its predictor has not seen",
-      .lines = {},
-      .notes = {"The predictor's grid was widened, and its descent made to converge, after experts "
-                "had kept 89.2 %."},
-      .value = "here",
-      .decimals = 2};
-  for (const std::string& set : sets_of(outcomes)) {
-    const Outcomes of = of_set(outcomes, set);
-    const double goldyloc = speed(of, &Outcome::sequential, &Outcome::goldyloc);
-    const double usual = speed(of, &Outcome::sequential, &Outcome::usual);
-    const double oracle = speed(of, &Outcome::sequential, &Outcome::oracle);
-    section.lines.push_back(line_of(published, "kept.default." + set,
-                                    set + ": over the better of default and sequential", of.size(),
-                                    goldyloc / std::max(1.0, usual)));
-    section.lines.push_back(
-        line_of(published, "kept.oracle." + set, set + ": over the oracle", of.size(), goldyloc / oracle));
-    section.lines.push_back(line_of(published, "kept.gain." + set, set + ": of the oracle's gain [%]",
-                                    of.size(), kPercent * (goldyloc - 1.0) / (oracle - 1.0)));
-  }
-  return section;
-}
-
-/// Mean logarithm of the picked degree over that of all that are ready, as a degree of 16.
-StudySection degrees(const Outcomes& outcomes, const PublishedFigures& published) {
+    found.emplace(set, speeds(of_set(outcomes, set)));
   Outcomes by_size = outcomes;
-  const auto flops = [](const Outcome& outcome) {
-    const GemmShape& shape = outcome.products.shape;
-    return static_cast<double>(shape.m) * static_cast<double>(shape.n) * static_cast<double>(shape.k);
-  };
   std::ranges::stable_sort(by_size, {}, flops);
-  const std::size_t third = by_size.size() / 3;
-  StudySection section{.heading = "The picked degree by the products' size: share of all that are ready",
-                       .lines = {},
-                       .notes = {},
-                       .value = "picked",
-                       .decimals = 2};
-  double smallest = 0.0;
-  for (int part = 0; part < 3; ++part) {
-    const auto begin = by_size.begin() + static_cast<std::ptrdiff_t>(third) * part;
-    const auto end = part == 2 ? by_size.end() : begin + static_cast<std::ptrdiff_t>(third);
-    double picked = 0.0;
-    double best = 0.0;
-    for (auto each = begin; each != end; ++each) {
-      const double ready = std::log2(each->products.parallel);
-      const auto oracle =
-          std::ranges::min_element(each->times.tuned, {}, [](const auto& of) { return of.second; });
-      picked += std::log2(each->picked) / ready;
-      best += std::log2(oracle->first) / ready;
-    }
-    const auto rows = static_cast<std::size_t>(end - begin);
-    const auto count = static_cast<double>(rows);
-    if (part == 0) smallest = picked / count;
-    StudyLine line =
-        line_of(published, part == 2 ? "degree.largest" : (part == 0 ? "degree.smallest" : "degree.middle"),
-                fmt::format("{:.2g} to {:.2g} flop", 2.0 * flops(*begin), 2.0 * flops(*(end - 1))), rows,
-                part == 2 ? smallest - picked / count : picked / count);
-    if (part == 2) line.label += ": less than the smallest third's by";
-    line.beside = {{"oracle", best / count}};
-    section.lines.push_back(std::move(line));
-  }
-  return section;
+  const std::span<const Outcome> all(by_size);
+  const std::size_t third = all.size() / 3;
+  found.emplace("smallest", degrees(all.subspan(0, third)));
+  found.emplace("middle", degrees(all.subspan(third, third)));
+  found.emplace("largest", degrees(all.subspan(2 * third)));
+  return found;
 }
 
 /// The products of a table of this study with their kernels, still without times.
@@ -265,7 +212,7 @@ StudyOutcome reproduce_goldyloc(const StudyInput& input, const PublishedFigures&
   plan(jobs, grid, gpu);
   run_simulations(jobs, progress, input.processes);
   pick_degrees(outcomes, grid, gpu);
-  return {.report = {speeds(outcomes, published), promises(outcomes, published), degrees(outcomes, published)}};
+  return {.report = found_sections(input.card, found_in(outcomes), published)};
 }
 
 }}  // namespace c3::studies

@@ -1,60 +1,225 @@
 #include "studies/study_table.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <sstream>
 #include <string_view>
 #include <utility>
 
+#include "configs/presets/model_reader.hpp"
+#include "configs/presets/preset_store.hpp"
 #include "gpu/kernels/vector/vector_shape.hpp"
-#include "studies/jitq/parts.hpp"
+#include "gpu/pim.hpp"
+#include "studies/cases/found_tables.hpp"
+#include "studies/checked_row.hpp"
+#include "studies/jitq/step.hpp"
+#include "studies/simulations.hpp"
+#include "workloads/execute/run.hpp"
+#include "workloads/program/program_builder.hpp"
 #include "workloads/training/optimizers/optimizer.hpp"
 
 namespace c3 { inline namespace studies {
 namespace {
 
-constexpr std::string_view kName = "jitq";
-constexpr double kBits = 8.0, kPercent = 100.0;
+constexpr double kPercent = 100.0;
+constexpr double kPublished = 2.4;                   // %
+constexpr double kLeast = 1.0 / 64.0, kMost = 64.0;  // amplifications among which the needed one is sought
+/// Internal bandwidth over that outside, of the curve.
+constexpr std::array kAmplifications = {0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0};
+constexpr double kShown = 4.0;  // as HBM-PIM has
 
-/// Bits of a parameter in the copies that \p op makes of fp32.
-double bits_of(VectorOp op) {
-  const VectorShape shape{.chain = op, .rows = 1024, .cols = 1024, .dtype = DType::fp32};
-  return kBits * element_size(DType::fp32).value * tensors_of(shape).writes;
+std::string loss_name(double amplification) { return fmt::format("at_{}", amplification); }
+
+/// A row of models.csv, and what was found of it: losses of throughput in percent against copies that are
+/// there.
+struct Steps {
+  JitStep step;
+  NamedNumbers found = {};
+
+  std::string name() const {
+    return fmt::format("{} {} {} {}", step.model, step.sequences, step.sequence, step.gpus);
+  }
+};
+
+Seconds time_of(const Experiment& experiment) {
+  return run_once(experiment, experiment.strategies.front(), {}).time;
+}
+
+Seconds time_of(JitStep step, WeightCopies copies) {
+  step.copies = copies;
+  return time_of(experiment_of(step));
+}
+
+/// Of a step with \p there, in which copies cost nothing, the throughput that is lost [%].
+double loss(Seconds there, Seconds with) { return kPercent * (1.0 - there / with); }
+
+double loss_at(JitStep step, double amplification, Seconds there) {
+  step.amplification = amplification;
+  return loss(there, time_of(step, WeightCopies::in_memory));
+}
+
+/// Least amplification, to 1 %, with which the loss is the published one or less; NaN: none that is tried.
+double needed(const JitStep& step, Seconds there) {
+  if (loss_at(step, kMost, there) > kPublished) return std::numeric_limits<double>::quiet_NaN();
+  if (loss_at(step, kLeast, there) <= kPublished) return kLeast;
+  double low = kLeast, high = kMost;
+  while (high / low > 1.01) {
+    const double middle = std::sqrt(low * high);
+    (loss_at(step, middle, there) <= kPublished ? high : low) = middle;
+  }
+  return high;
+}
+
+/// Time of one cast by units that are as fast as HBM, over that of a kernel of its bytes on the GPU.
+double same_as_outside() {
+  Experiment experiment = experiment_of({.model = "gpt3-1.3b", .amplification = 1.0});
+  TimedKernel kernel =
+      in_memory({.chain = VectorOp::quantize_mx9, .rows = 8192, .cols = 8192, .dtype = DType::fp32},
+                experiment.cluster.gpu.hbm);
+  const auto time_at = [&](Place place) {
+    kernel.place = place;
+    ProgramBuilder builder;
+    builder.timed(builder.stream("compute"), "cast", kernel);
+    experiment.program = builder.take();
+    return time_of(experiment);
+  };
+  const Seconds inside = time_at(Place::pim);
+  return inside / time_at(Place::gpu);
+}
+
+/// By name, in the order in which they are found.
+std::vector<std::pair<std::string, double>> numbers_of(const JitStep& step) {
+  constexpr double kMilliseconds = 1e3;
+  const Seconds there = time_of(step, WeightCopies::there);
+  JitStep one_buffer = step, four_buffers = step, mx6 = step;
+  one_buffer.buffers = 1;
+  four_buffers.buffers = 4;
+  mx6.is_mx6 = true;
+  std::vector<std::pair<std::string, double>> numbers = {
+      {"step_ms", kMilliseconds * there.value},
+      {"kept", loss(there, time_of(step, WeightCopies::updated))},
+      {"by_gpu", loss(there, time_of(step, WeightCopies::by_gpu))},
+      {"needed", needed(step, there)},
+      {"one_buffer", loss_at(one_buffer, kShown, there)},
+      {"four_buffers", loss_at(four_buffers, kShown, there)},
+      {"mx6", loss_at(mx6, kShown, there)}};
+  for (const double amplification : kAmplifications)
+    numbers.emplace_back(loss_name(amplification), loss_at(step, amplification, there));
+  return numbers;
+}
+
+std::vector<Steps> read_steps(const std::filesystem::path& file) {
+  constexpr std::int64_t kLargest = 1 << 20;
+  const HeadedTable table(file);
+  const std::vector<std::string> models = preset_names(PresetKind::model);
+  const std::vector<std::string_view> names(models.begin(), models.end());
+  std::vector<Steps> steps;
+  for (const HeadedTable::Row& each : table.rows()) {
+    const CheckedRow row(table, each, "of a model of the study");
+    const ModelDimensions model = load_model(models[row.one_of("model", names)]);
+    if (model.experts || model.latent)
+      row.fail("model", "must be a model without experts and latent attention");
+    steps.push_back({.step = {.model = model.name,
+                              .sequences = row.whole("sequences", kLargest),
+                              .sequence = row.whole("sequence", kLargest),
+                              .gpus = static_cast<int>(row.whole("gpus", 8))}});
+  }
+  return steps;
+}
+
+/// Bits of a parameter: in the copies that MX9 and MX6 make of fp32, and kept by the optimizer with its
+/// masters.
+Found capacity() {
+  constexpr double kBits = 8.0;
+  const auto bits_of = [](VectorOp op) {
+    const VectorShape shape{.chain = op, .rows = 1024, .cols = 1024, .dtype = DType::fp32};
+    return kBits * element_size(DType::fp32).value * tensors_of(shape).writes;
+  };
+  return {.nominal = {{{"mx9", bits_of(VectorOp::quantize_mx9_both)},
+                       {"mx6", bits_of(VectorOp::quantize_mx6_both)},
+                       {"fp16", kBits * element_size(DType::fp16).value},
+                       {"kept", kBits * element_size(DType::fp32).value * (1.0 + Optimizer::adam->states)}}}};
+}
+
+/// How many losses are larger than at the amplification before.
+Found rises(const std::vector<Steps>& all) {
+  constexpr double kSame = 0.01;  // points
+  double count = 0.0;
+  for (const Steps& each : all)
+    for (std::size_t i = 1; i < kAmplifications.size(); ++i)
+      if (each.found.at(loss_name(kAmplifications.at(i))) >
+          each.found.at(loss_name(kAmplifications.at(i - 1))) + kSame)
+        ++count;
+  return {.nominal = {{{"value", count}}}, .rows = all.size() * (kAmplifications.size() - 1)};
+}
+
+Found found_of(const Steps& of) {
+  constexpr double kGigabytes = 1e-9;
+  JitStep just_in_time = of.step;
+  just_in_time.copies = WeightCopies::in_memory;
+  NamedNumbers numbers = of.found;
+  numbers.emplace("held", kGigabytes * held_bytes_of_copies(just_in_time));
+  numbers.emplace("held_if_kept", kGigabytes * held_bytes_of_copies(of.step));
+  const std::string gpus = of.step.gpus > 1 ? fmt::format(", {} GPUs", of.step.gpus) : "";
+  return {.nominal = {std::move(numbers)},
+          .texts = {{"step", fmt::format("{}, {} x {} tokens{}", of.step.model, of.step.sequences,
+                                         of.step.sequence, gpus)}}};
+}
+
+std::string rows_csv(const std::vector<Steps>& all) {
+  std::string csv =
+      "model,sequences,sequence,gpus,amplification,loss_percent,kept_percent,by_gpu_percent,needed\n";
+  for (const auto& [step, found] : all) {
+    const double needs = found.at("needed");
+    for (const double amplification : kAmplifications)
+      csv += fmt::format("{},{},{},{},{},{:.4f},{:.4f},{:.4f},{}\n", step.model, step.sequences, step.sequence,
+                         step.gpus, amplification, found.at(loss_name(amplification)), found.at("kept"),
+                         found.at("by_gpu"), std::isnan(needs) ? "" : fmt::format("{:.4g}", needs));
+  }
+  return csv;
 }
 
 }  // namespace
 
-// A parameter is kept in fp32 with what the optimizer keeps beside it; copies come on top.
-StudySection capacity(const PublishedFigures& published) {
-  const double kept = kBits * element_size(DType::fp32).value * (1.0 + Optimizer::adam->states);
-  const auto saved = [kept](double bits) { return kPercent * bits / (kept + bits); };
-  const double mx9 = bits_of(VectorOp::quantize_mx9_both);
-  const double both = mx9 + bits_of(VectorOp::quantize_mx6_both);
-  StudySection section{
-      .heading = "Capacity of which copies would take a share, by count",
-      .lines = {},
-      .notes = {"Of masters and Adam's two moments in fp32, without gradients and activations."},
-      .decimals = 2};
-  const auto add = [&](const char* id, std::string label, double value) {
-    section.lines.push_back(
-        {.figure = {.of = published.find(id), .simulated = value}, .label = std::move(label)});
-  };
-  add("capacity.bits", "copies of a parameter: MX9 and MX6, both directions [bits]", both);
-  add("capacity.saved", "saved without them", saved(both));
-  add("capacity.cap", "the same, against the published most", saved(both));
-  add("capacity.saved.mx9", "saved without MX9, both directions", saved(mx9));
-  add("capacity.saved.fp16", "saved without one copy of 16 bits",
-      saved(kBits * element_size(DType::fp16).value));
-  return section;
-}
-
 StudyOutcome reproduce_jitq(const StudyInput& input, const PublishedFigures& published,
                             const StudyProgress& progress) {
-  LossPart losses(study_file(kName, "models.csv"));
+  std::vector<Steps> all = read_steps(study_file("jitq", "models.csv"));
+  FoundNumbers found = {{"capacity", capacity()}};
   SimulationJobs jobs;
-  losses.plan(jobs);
+  for (Steps& each : all)
+    jobs.push_back({.run =
+                        [&each] {
+                          SimulatedTime simulated;
+                          for (const auto& [name, number] : numbers_of(each.step)) {
+                            simulated.values.push_back(number);
+                            simulated.said += name + ' ';
+                          }
+                          return simulated;
+                        },
+                    .take =
+                        [&each](const SimulatedTime& simulated) {
+                          std::istringstream names(simulated.said);
+                          for (const double number : simulated.values) {
+                            std::string name;
+                            names >> name;
+                            each.found.emplace(name, number);
+                          }
+                        }});
+  jobs.push_back({.run = [] { return SimulatedTime{.values = {same_as_outside()}}; },
+                  .take =
+                      [&found](const SimulatedTime& simulated) {
+                        found["same"] = {.nominal = {{{"value", simulated.values.front()}}}};
+                      }});
   run_simulations(jobs, progress, input.processes);
-  StudyOutcome outcome{.report = losses.sections(published)};
-  outcome.report.insert(outcome.report.begin(), capacity(published));
-  if (input.wants_rows) outcome.rows_csv = losses.rows_csv();
-  return outcome;
+  found["rises"] = rises(all);
+  for (const Steps& each : all)
+    found.emplace(each.name(), found_of(each));
+  return {.report = found_sections(input.card, found, published),
+          .rows_csv = input.wants_rows ? rows_csv(all) : ""};
 }
 
 }}  // namespace c3::studies

@@ -4,54 +4,55 @@
 
 #include "configs/presets/preset_store.hpp"
 #include "studies/kernels/parts.hpp"
+#include "studies/kernels/row_lines.hpp"
 #include "studies/kernels/unseen.hpp"
 
 namespace c3 { inline namespace studies {
 namespace {
 
-struct AttentionGpu {
-  std::string_view name;
-  std::string_view file;
+class AttentionPart : public StudyPart {
+ public:
+  explicit AttentionPart(const std::filesystem::path& kernels) {
+    table_.measured_on(load_host("aiconfigurator").calls);
+    for (const auto& [gpu, file] : kTables)
+      table_.add(kernels / file, gpu, [](const MeasuredKernel&) { return true; });
+    unseen_shapes_.resize(table_.rows().size());
+  }
+
+  void plan(Jobs& jobs) override {
+    jobs.emplace_back(
+        [this] { predict_across_shapes(table_, "attention", table_.indices(any_row), unseen_shapes_); });
+    jobs.emplace_back([this] { shipped_ = predict_shipped(table_, any_row); });
+  }
+
+  StudyReport sections(const PublishedFigures& published) const override {
+    RowLines lines(table_, published, "Causal attention, forward, 16 bits: mean absolute error");
+    lines.add("attention.unseen_shapes", "A100 and H100 in the fit, unseen shapes", FigureKind::predicted,
+              unseen_shapes_, any_row);
+    for (const auto& [gpu, file] : kTables)
+      lines.add(fmt::format("attention.unseen_shapes.{}", gpu), fmt::format("the same, {}", gpu),
+                FigureKind::predicted, unseen_shapes_, table_.on(gpu));
+    for (const auto& [gpu, file] : kTables)
+      lines.add(fmt::format("attention.shipped.{}", gpu), fmt::format("shipped coefficients, {}", gpu),
+                FigureKind::fitted, shipped_, table_.on(gpu));
+    return {lines.section({})};
+  }
+
+ private:
+  /// GPUs and their tables.
+  static constexpr std::array<std::pair<const char*, const char*>, 2> kTables = {
+      {{"a100-sxm-80gb", "attention_prefill_causal_a100_sxm.csv"},
+       {"h100-sxm", "attention_prefill_causal_h100_sxm.csv"}}};
+
+  MeasuredRows table_;
+  Predictions shipped_;
+  Predictions unseen_shapes_;
 };
-constexpr std::array kGpus = {AttentionGpu{"a100-sxm-80gb", "attention_prefill_causal_a100_sxm.csv"},
-                              AttentionGpu{"h100-sxm", "attention_prefill_causal_h100_sxm.csv"}};
 
 }  // namespace
 
-AttentionPart::AttentionPart(const std::filesystem::path& kernels) {
-  table_.measured_on(load_host("aiconfigurator").calls);
-  for (const AttentionGpu& gpu : kGpus)
-    table_.add(kernels / gpu.file, std::string(gpu.name), [](const MeasuredKernel&) { return true; });
-  unseen_shapes_.resize(table_.rows().size());
-}
-
-void AttentionPart::plan(Jobs& jobs) {
-  const RowFilter all = [](const MeasuredRow&) { return true; };
-  jobs.emplace_back(
-      [this, all] { predict_across_shapes(table_, "attention", table_.indices(all), unseen_shapes_); });
-  jobs.emplace_back([this, all] { shipped_ = predict_shipped(table_, all); });
-}
-
-StudyReport AttentionPart::sections(const PublishedFigures& published) const {
-  StudySection section;
-  section.heading = "Causal attention, forward, 16 bits: mean absolute error";
-  const auto add = [&](const std::string& id, FigureKind kind, const std::string& label,
-                       const Predictions& predictions, const RowFilter& filter) {
-    section.lines.push_back(table_.compare(predictions, filter).line(published.find(id), kind, label));
-  };
-  add("attention.unseen_shapes", FigureKind::predicted, "A100 and H100 in the fit, unseen shapes",
-      unseen_shapes_, [](const MeasuredRow&) { return true; });
-  const auto on = [&](const AttentionGpu& gpu) {
-    return [this, gpu](const MeasuredRow& row) { return table_.gpus()[row.sample.gpu].name == gpu.name; };
-  };
-  for (const AttentionGpu& gpu : kGpus)
-    add(fmt::format("attention.unseen_shapes.{}", gpu.name), FigureKind::predicted,
-        fmt::format("the same, {}", gpu.name), unseen_shapes_, on(gpu));
-  for (const AttentionGpu& gpu : kGpus)
-    add(fmt::format("attention.shipped.{}", gpu.name), FigureKind::fitted,
-        fmt::format("shipped coefficients, {}", gpu.name), shipped_, on(gpu));
-  if (table_.broken() > 0) section.notes.push_back(fmt::format("{} rows could not be read.", table_.broken()));
-  return {section};
+std::unique_ptr<StudyPart> attention_part(const std::filesystem::path& kernels) {
+  return std::make_unique<AttentionPart>(kernels);
 }
 
 }}  // namespace c3::studies

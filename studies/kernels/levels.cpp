@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "base/statistics.hpp"
+#include "studies/comparison.hpp"
+#include "studies/kernels/taken_rows.hpp"
 
 namespace c3 { inline namespace studies {
 namespace {
@@ -17,9 +19,9 @@ constexpr std::size_t kResamples = 400;
 using Statistic = std::function<double(const std::vector<std::size_t>& rows)>;
 
 /// \p statistic of all \p rows, and what it is of as many drawn with replacement.
-StudyLine line_of(PublishedFigure of, FigureKind kind, std::string label, std::size_t rows,
-                  const Statistic& statistic) {
-  StudyLine line{.figure = {.of = std::move(of), .kind = kind}, .label = std::move(label), .rows = rows};
+StudyLine line_of(PublishedFigure of, std::string label, std::size_t rows, const Statistic& statistic) {
+  StudyLine line{
+      .figure = {.of = std::move(of), .kind = FigureKind::fitted}, .label = std::move(label), .rows = rows};
   if (rows == 0) return line;
   std::vector<std::size_t> drawn(rows);
   for (std::size_t i = 0; i < rows; ++i)
@@ -40,19 +42,29 @@ StudyLine line_of(PublishedFigure of, FigureKind kind, std::string label, std::s
 
 }  // namespace
 
-StudyLine signed_error(PublishedFigure of, FigureKind kind, std::string label, const TimePairs& pairs) {
-  return line_of(std::move(of), kind, std::move(label), pairs.measured.size(),
-                 [&](const std::vector<std::size_t>& rows) {
-                   double sum = 0;
-                   for (const std::size_t row : rows)
-                     sum += pairs.predicted[row] / pairs.measured[row] - 1.0;
-                   return kPercent * sum / static_cast<double>(rows.size());
-                 });
+StudyLine mean_error(PublishedFigure of, std::string label, std::span<const TakenRow> rows,
+                     const TakenFilter& filter) {
+  Comparison comparison;
+  for (const TakenRow& row : rows)
+    if (filter(row)) comparison.add({row.measured, row.predicted, block_of(row.shape)}, {});
+  return comparison.line(std::move(of), FigureKind::fitted, std::move(label));
 }
 
-StudyLine median_against(PublishedFigure of, FigureKind kind, std::string label, const Medians& medians,
-                         bool relative) {
-  return line_of(std::move(of), kind, std::move(label), medians.here.size(),
+StudyLine signed_error(PublishedFigure of, std::string label, std::span<const TakenRow> rows,
+                       const TakenFilter& filter) {
+  std::vector<double> errors;
+  for (const TakenRow& row : rows)
+    if (filter(row)) errors.push_back(row.predicted / row.measured - 1.0);
+  return line_of(std::move(of), std::move(label), errors.size(), [&](const std::vector<std::size_t>& drawn) {
+    double sum = 0;
+    for (const std::size_t row : drawn)
+      sum += errors[row];
+    return kPercent * sum / static_cast<double>(drawn.size());
+  });
+}
+
+StudyLine median_against(PublishedFigure of, std::string label, const Medians& medians, bool relative) {
+  return line_of(std::move(of), std::move(label), medians.here.size(),
                  [&](const std::vector<std::size_t>& rows) {
                    std::vector<double> here, measured;
                    for (const std::size_t row : rows) {

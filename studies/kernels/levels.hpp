@@ -1,36 +1,32 @@
 #pragma once
-/// What a study says of many rows besides their mean absolute error.
+/// What a study says of many products that were taken from tables; their GPUs were in the fits.
 
+#include <functional>
 #include <span>
 #include <string>
+#include <vector>
 
-#include "engine/units.hpp"
+#include "studies/kernels/protocol.hpp"
 #include "studies/study.hpp"
 
 namespace c3 { inline namespace studies {
 
-/// Measured times and predicted ones, row by row.
-struct TimePairs {
-  std::vector<Seconds> measured;
-  std::vector<Seconds> predicted;
+using TakenFilter = std::function<bool(const TakenRow&)>;
 
-  void add(Seconds is, Seconds here) {
-    measured.push_back(is);
-    predicted.push_back(here);
-  }
-};
+/// The mean absolute error of the rows that \p filter accepts.
+StudyLine mean_error(PublishedFigure of, std::string label, std::span<const TakenRow> rows,
+                     const TakenFilter& filter);
 
 /// The mean of predicted / measured - 1, in percent; p5 and p95 by a bootstrap over rows. Absent without rows.
-StudyLine signed_error(PublishedFigure of, FigureKind kind, std::string label, const TimePairs& pairs);
+StudyLine signed_error(PublishedFigure of, std::string label, std::span<const TakenRow> rows,
+                       const TakenFilter& filter);
 
-/// By how much the median of \p values lies above that of \p beside, times \p unit: 100 for percent of the
-/// latter
-/// (\p relative) or for points. The two go row by row, as does the bootstrap that gives p5 and p95.
 struct Medians {
   std::vector<double> here;      ///< computed
   std::vector<double> measured;  ///< as many
 };
-StudyLine median_against(PublishedFigure of, FigureKind kind, std::string label, const Medians& medians,
-                         bool relative);
+/// By how much the median of what was computed lies above the measured one, in percent of the latter
+/// (\p relative) or in points. The two go row by row, as does the bootstrap that gives p5 and p95.
+StudyLine median_against(PublishedFigure of, std::string label, const Medians& medians, bool relative);
 
 }}  // namespace c3::studies

@@ -31,6 +31,10 @@ std::string kernel_class_of(const MeasuredKernel& kernel);
 using Predictions = std::vector<std::optional<Seconds>>;
 
 using RowFilter = std::function<bool(const MeasuredRow&)>;
+inline bool any_row(const MeasuredRow&) { return true; }
+
+/// Shorter times of NeuSight's tables are mostly the host's launch, 24 to 31 us of it.
+inline constexpr Seconds kMostlyLaunch = 100.0_us;
 
 class MeasuredRows {
  public:
@@ -48,6 +52,13 @@ class MeasuredRows {
   std::size_t broken() const { return broken_; }  ///< rows that say nothing sensible
   /// Index of the GPU; absent when no row is of it.
   std::optional<std::size_t> find_gpu(const std::string& name) const;
+
+  /// The rows of a GPU that \p filter accepts. This must outlive the result.
+  RowFilter on(std::string gpu, RowFilter filter = any_row) const {
+    return [this, gpu = std::move(gpu), filter = std::move(filter)](const MeasuredRow& row) {
+      return gpus_[row.sample.gpu].name == gpu && filter(row);
+    };
+  }
 
   std::vector<std::size_t> indices(const RowFilter& filter) const;
   std::vector<KernelSample> samples(const std::vector<std::size_t>& rows) const;

@@ -1,13 +1,13 @@
-#include "studies/kernels/mechanisms_part.hpp"
-
 #include <fmt/format.h>
 
-#include <functional>
-#include <utility>
+#include <array>
+#include <string>
+#include <vector>
 
 #include "configs/presets/coefficient_file.hpp"
-#include "studies/comparison.hpp"
-#include "studies/kernels/protocol.hpp"
+#include "studies/kernels/levels.hpp"
+#include "studies/kernels/parts.hpp"
+#include "studies/kernels/taken_rows.hpp"
 
 namespace c3 { inline namespace studies {
 namespace {
@@ -25,80 +25,92 @@ std::vector<TakenRow> large_in_bf16(const std::vector<TakenRow>& rows) {
   return found;
 }
 
-/// What one line of a variant is of.
-struct Selection {
-  std::string_view id, label, gpu;
-  Repetition repetition;
-  double most_flops;
+/// What stands beside tiles, waves and bytes: none, one, or all.
+struct Variant {
+  std::string_view id, label;
+  bool warm = false;      ///< operands that earlier calls left in the caches
+  bool governed = false;  ///< the power limit
+  bool family = false;    ///< coefficients of the architecture instead of the default ones
 };
-constexpr double kAny = 1e300;
-constexpr std::array kSelections = {
-    Selection{"h100", "H100", "h100-sxm", Repetition::six, kAny},
-    Selection{"h100.small", "H100, below 10 GFLOP", "h100-sxm", Repetition::six, 10e9},
-    Selection{"b200", "B200, burst", "b200-sxm", Repetition::six, kAny},
-    Selection{"b200.small", "B200, burst, below 10 GFLOP", "b200-sxm", Repetition::six, 10e9},
-    Selection{"b200.sustained", "B200, one second", "b200-sxm", Repetition::one_second, kAny}};
-
-}  // namespace
-
-const std::array<MechanismsPart::Variant, 5> MechanismsPart::kVariants = {
+constexpr std::array kVariants = {
     Variant{.id = "none", .label = "none"}, Variant{.id = "warm", .label = "warm operands alone", .warm = true},
     Variant{.id = "governor", .label = "power limit alone", .governed = true},
     Variant{.id = "family", .label = "coefficients of the family alone", .family = true},
     Variant{.id = "all", .label = "all", .warm = true, .governed = true, .family = true}};
 
-MechanismsPart::MechanismsPart(const std::filesystem::path& kernels) {
-  tables_.push_back({"h100-sxm", large_in_bf16(read_taken(kernels / "gemm_h100_sxm.csv"))});
-  tables_.push_back(
-      {"b200-sxm", large_in_bf16(read_taken_pairs(kernels / "gemm_b200_burst_and_sustained.csv"))});
-}
+/// What one line of a variant is of.
+struct Selection {
+  std::string_view id, label;
+  std::size_t table;  ///< H100's, B200's
+  Repetition repetition;
+  double most_flops;
+};
+constexpr double kAny = 1e300;
+constexpr std::array kSelections = {
+    Selection{"h100", "H100", 0, Repetition::six, kAny},
+    Selection{"h100.small", "H100, below 10 GFLOP", 0, Repetition::six, 10e9},
+    Selection{"b200", "B200, burst", 1, Repetition::six, kAny},
+    Selection{"b200.small", "B200, burst, below 10 GFLOP", 1, Repetition::six, 10e9},
+    Selection{"b200.sustained", "B200, one second", 1, Repetition::one_second, kAny}};
 
-void MechanismsPart::predict(Table& table, std::size_t variant) const {
-  const Variant& of = kVariants.at(variant);
-  GpuSpec gpu = in_burst(table.gpu);
-  if (!of.governed) gpu.governor.board = {};
-  if (!of.family) {
-    KernelCoefficients coefficients = gpu.kernels;
-    apply(load_coefficients("matrix_gemm", shipped_coefficients("matrix_gemm")), "", gpu.hbm.technology,
-          coefficients);
-    set_coefficients(gpu, coefficients);
+class MechanismsPart : public StudyPart {
+ public:
+  explicit MechanismsPart(const std::filesystem::path& kernels) {
+    tables_[0].fill(large_in_bf16(read_taken(kernels / "gemm_h100_sxm.csv")));
+    tables_[1].fill(large_in_bf16(read_taken_pairs(kernels / "gemm_b200_burst_and_sustained.csv")));
   }
-  std::vector<Seconds>& predicted = table.predicted.at(variant);
-  for (TakenRow row : table.rows) {
-    row.finds_warm = of.warm;
-    predicted.push_back(taken_time(row, gpu));
-  }
-}
 
-void MechanismsPart::plan(Jobs& jobs) {
-  for (Table& table : tables_) {
-    for (std::size_t variant = 0; variant < kVariants.size(); ++variant)
-      jobs.emplace_back([this, &table, variant] { predict(table, variant); });
-  }
-}
-
-StudyReport MechanismsPart::sections(const PublishedFigures& published) const {
-  StudySection section;
-  section.heading =
-      "Products in BF16, m, n and k at least 512, with each mechanism alone and with all: mean absolute error";
-  for (const Selection& of : kSelections) {
-    for (std::size_t variant = 0; variant < kVariants.size(); ++variant) {
-      Comparison comparison;
-      for (const Table& table : tables_) {
-        for (std::size_t i = 0; table.gpu == of.gpu && i < table.rows.size(); ++i) {
-          const TakenRow& row = table.rows[i];
-          if (row.repetition != of.repetition || flops_of(row.shape) >= of.most_flops) continue;
-          comparison.add({row.measured, table.predicted.at(variant)[i], block_of(row.shape)}, {});
-        }
-      }
-      section.lines.push_back(
-          comparison.line(published.find(fmt::format("mechanism.{}.{}", of.id, kVariants.at(variant).id)),
-                          FigureKind::fitted, fmt::format("{}: {}", of.label, kVariants.at(variant).label)));
+  void plan(Jobs& jobs) override {
+    for (std::size_t table = 0; table < tables_.size(); ++table) {
+      for (std::size_t variant = 0; variant < kVariants.size(); ++variant)
+        jobs.emplace_back([this, table, variant] {
+          predict(tables_.at(table).at(variant), table == 0 ? "h100-sxm" : "b200-sxm", kVariants.at(variant));
+        });
     }
   }
-  section.notes = {
-      fmt::format("Every {}th row. Without its family's coefficients a GPU has the default ones.", kEvery)};
-  return {section};
+
+  StudyReport sections(const PublishedFigures& published) const override {
+    StudySection section{
+        .heading =
+            "Products in BF16, m, n and k at least 512, with each mechanism alone and with all: mean "
+            "absolute error",
+        .notes = {fmt::format("Every {}th row. Without its family's coefficients a GPU has the default ones.",
+                              kEvery)}};
+    for (const Selection& of : kSelections) {
+      for (std::size_t variant = 0; variant < kVariants.size(); ++variant)
+        section.lines.push_back(
+            mean_error(published.find(fmt::format("mechanism.{}.{}", of.id, kVariants.at(variant).id)),
+                       fmt::format("{}: {}", of.label, kVariants.at(variant).label),
+                       tables_.at(of.table).at(variant), [&](const TakenRow& row) {
+                         return row.repetition == of.repetition && flops_of(row.shape) < of.most_flops;
+                       }));
+    }
+    return {section};
+  }
+
+ private:
+  static void predict(std::vector<TakenRow>& rows, std::string_view name, const Variant& of) {
+    GpuSpec gpu = in_burst(name);
+    if (!of.governed) gpu.governor.board = {};
+    if (!of.family) {
+      KernelCoefficients coefficients = gpu.kernels;
+      apply(load_coefficients("matrix_gemm", shipped_coefficients("matrix_gemm")), "", gpu.hbm.technology,
+            coefficients);
+      set_coefficients(gpu, coefficients);
+    }
+    for (TakenRow& row : rows) {
+      row.finds_warm = of.warm;
+      row.predicted = taken_time(row, gpu);
+    }
+  }
+
+  std::array<std::array<std::vector<TakenRow>, kVariants.size()>, 2> tables_;  ///< the rows, by variant
+};
+
+}  // namespace
+
+std::unique_ptr<StudyPart> mechanisms_part(const std::filesystem::path& kernels) {
+  return std::make_unique<MechanismsPart>(kernels);
 }
 
 }}  // namespace c3::studies

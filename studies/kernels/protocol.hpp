@@ -33,6 +33,7 @@ struct TakenRow {
   Collector collector = Collector::tensorrt_llm;
   Repetition repetition = Repetition::six;
   bool finds_warm = true;  ///< operands that earlier calls left in the caches
+  Seconds predicted = {};  ///< the time that this measurement gives of the model
 };
 
 /// The GPU as tables were taken on it: in milliseconds, and in nothing longer than a second.

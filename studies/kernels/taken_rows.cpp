@@ -4,13 +4,10 @@
 #include <array>
 #include <string_view>
 
-#include "studies/checked_row.hpp"
-
 namespace c3 { inline namespace studies {
 namespace {
 
 constexpr std::string_view kWhat = "for a product as it was measured";
-constexpr std::int64_t kLargest = std::int64_t{1} << 40U;
 
 DType dtype_of(const CheckedRow& row) {
   constexpr std::array<std::string_view, 2> kTypes = {"bfloat16", "fp8"};
@@ -19,10 +16,7 @@ DType dtype_of(const CheckedRow& row) {
 
 TakenRow taken(const CheckedRow& row, Collector collector, std::string_view time, Repetition repetition) {
   const DType dtype = dtype_of(row);
-  return {.shape = {.m = row.whole("m", kLargest),
-                    .n = row.whole("n", kLargest),
-                    .k = row.whole("k", kLargest),
-                    .dtype = dtype},
+  return {.shape = shape_in(row, dtype),
           .quantised = dtype == DType::fp8,
           .measured = row.above_0(time) * 1.0_ms,
           .collector = collector,
@@ -56,6 +50,13 @@ std::vector<TakenRow> read_taken_pairs(const std::filesystem::path& file) {
     rows.push_back(taken(row, collector, "sustained_ms", Repetition::one_second));
   }
   return rows;
+}
+
+GemmShape shape_in(const CheckedRow& row, DType dtype) {
+  return {.m = row.whole("m", kLargestSize),
+          .n = row.whole("n", kLargestSize),
+          .k = row.whole("k", kLargestSize),
+          .dtype = dtype};
 }
 
 double flops_of(const GemmShape& shape) {

@@ -1,10 +1,8 @@
 #include "studies/one_gpu/bare_gpu.hpp"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 
-#include "configs/presets/preset_store.hpp"
 #include "gpu/kernel_run.hpp"
 
 namespace c3 { inline namespace studies {
@@ -26,11 +24,6 @@ Task run_stream(Gpu& gpu, const BareStream& stream, int number, Seconds& ended) 
 }
 
 }  // namespace
-
-std::shared_ptr<const GpuSpec> load_in_bursts(const std::string& name) {
-  const std::array<std::string, 1> state = {R"(gpu.clock_state="burst")"};
-  return std::make_shared<const GpuSpec>(load_gpu(name, state));
-}
 
 std::vector<Seconds> run_bare(const GpuSpec& gpu, const std::vector<BareStream>& streams) {
   GpuSetup setup{.streams = {}, .isolation = {}, .seed = 1};

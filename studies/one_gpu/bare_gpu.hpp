@@ -1,7 +1,6 @@
 #pragma once
 /// Kernels on streams of one GPU, from the date at which all of them are known to it, as a graph launches them.
 
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -18,10 +17,6 @@ struct BareStream {
   std::vector<KernelDescription> kernels;
   CuRange sms;  ///< that it may use; empty: all
 };
-
-/// The preset \p name before its power has been averaged: kernels of a few milliseconds, from idle. \throws
-/// ConfigError, IoError
-std::shared_ptr<const GpuSpec> load_in_bursts(const std::string& name);
 
 /// \returns the date at which the last kernel of each stream has stored everything; all streams begin at 0.
 std::vector<Seconds> run_bare(const GpuSpec& gpu, const std::vector<BareStream>& streams);

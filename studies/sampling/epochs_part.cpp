@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numbers>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "configs/tables/timed_table.hpp"
 #include "engine/random.hpp"
 #include "gpu/kernels/describe.hpp"
+#include "studies/figure_line.hpp"
 #include "studies/sampling/parts.hpp"
 #include "workloads/models/recurrent_networks.hpp"
 #include "workloads/sampling/seq_points.hpp"
@@ -65,10 +65,8 @@ struct Job {
   std::vector<std::int64_t> lengths;  ///< of each iteration
 };
 
-/// Box and Muller's.
 double normal(const RandomStream& random, std::uint64_t index) {
-  return std::sqrt(-2.0 * std::log(random.uniform(2 * index))) *
-         std::cos(2.0 * std::numbers::pi * random.uniform(2 * index + 1));
+  return normal_of(random.uniform(2 * index), random.uniform(2 * index + 1));
 }
 
 /// Lengths of the given log, one run's epoch after another.
@@ -158,27 +156,21 @@ void add_job(const Job& job, double noise, const PublishedFigures& published, St
     const bool is_first = machine.id == all.front().id;
     const SimulatedEpoch epoch = is_first ? first : simulate(job, machine, noise);
     const Seconds whole = epoch.total(), estimate = epoch.estimate(sample.points);
-    StudyLine line{.figure = {.of = published.find(fmt::format("epochs.time.{}.{}", job.id, machine.id))},
-                   .label = fmt::format("{}, {}", job.id, machine.label)};
-    line.figure.simulated = kPercent * std::abs(estimate / whole - 1.0);
-    line.rows = epoch.log.size();
-    line.beside = {{"epoch [s]", whole.value},
-                   {"iterations [count]", static_cast<double>(sample.points.size())},
-                   {"fewer [times]", sample.fewer()}};
-    times.lines.push_back(std::move(line));
+    const std::string label = fmt::format("{}, {}", job.id, machine.label);
+    times.lines.push_back(figure_line(published, fmt::format("epochs.time.{}.{}", job.id, machine.id), label,
+                                      kPercent * std::abs(estimate / whole - 1.0),
+                                      {{"epoch [s]", whole.value},
+                                       {"iterations [count]", static_cast<double>(sample.points.size())},
+                                       {"fewer [times]", sample.fewer()}}));
+    times.lines.back().rows = epoch.log.size();
     if (is_first) continue;
     const double speedup = first.total() / whole, here = first.estimate(sample.points) / estimate;
-    StudyLine projected{
-        .figure = {.of = published.find(fmt::format("epochs.speedup.{}.{}", job.id, machine.id))},
-        .label = fmt::format("{}, {}", job.id, machine.label)};
-    projected.figure.simulated = kPercent * std::abs(here / speedup - 1.0);
-    projected.beside = {{"speedup [times]", speedup}, {"from the points [times]", here}};
-    speedups.lines.push_back(std::move(projected));
+    speedups.lines.push_back(figure_line(published, fmt::format("epochs.speedup.{}.{}", job.id, machine.id),
+                                         label, kPercent * std::abs(here / speedup - 1.0),
+                                         {{"speedup [times]", speedup}, {"from the points [times]", here}}));
   }
-  StudyLine fewer{.figure = {.of = published.find(fmt::format("epochs.fewer.{}", job.id))},
-                  .label = fmt::format("{}: iterations fewer [times]", job.id)};
-  fewer.figure.simulated = sample.fewer();
-  speedups.lines.push_back(std::move(fewer));
+  speedups.lines.push_back(figure_line(published, fmt::format("epochs.fewer.{}", job.id),
+                                       fmt::format("{}: iterations fewer [times]", job.id), sample.fewer()));
 }
 
 }  // namespace
@@ -188,17 +180,13 @@ StudyReport epoch_sections(const std::filesystem::path& folder, const PublishedF
   const double noise = noise_of(log);
   StudySection times{
       .heading = "Simulated epochs: error of the time from SeqPoints chosen on a V100",
-      .lines = {},
       .notes = {fmt::format("Iterations are sums of kernel times, each {:.2f} % off at random, as those of "
                             "one length are in the GNMT log.",
                             kPercent * noise)},
       .value = "error [%]",
       .decimals = 3};
-  StudySection speedups{.heading = "The same: error of the speedup over the V100",
-                        .lines = {},
-                        .notes = {},
-                        .value = "error",
-                        .decimals = 3};
+  StudySection speedups{
+      .heading = "The same: error of the speedup over the V100", .value = "error", .decimals = 3};
   constexpr std::int64_t kSentences = 256, kUtterances = 32;
   add_job({"gnmt", gnmt(), kSentences, gnmt_lengths(log)}, noise, published, times, speedups);
   add_job({"ds2", deep_speech_2(), kUtterances, speech_lengths()}, noise, published, times, speedups);

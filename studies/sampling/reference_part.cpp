@@ -1,19 +1,15 @@
 #include <array>
 #include <cmath>
 #include <map>
-#include <numbers>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "engine/random.hpp"
-#include "studies/sampling/method_lines.hpp"
 #include "studies/sampling/parts.hpp"
 
 namespace c3 { inline namespace studies {
 namespace {
-
-constexpr double kPercent = 100.0;
 
 /// Calls of a kernel on an RTX 2080, as published: ejchung0406/STEM-AE, figure1/runtime-example.csv.
 struct ReferenceKernel {
@@ -41,9 +37,7 @@ void add_mixture(const ReferenceKernel& kernel, Invocations& invocations) {
   const RandomStream random(0, kernel.name);
   for (std::size_t i = 0; i < kernel.calls; ++i) {
     const double mean = kernel.mean_ns * (random.uniform(3 * i) < 0.5 ? 1.0 - d : 1.0 + d);
-    // Box and Muller's, without a cut: tails matter here.
-    const double normal = std::sqrt(-2.0 * std::log(random.uniform(3 * i + 1))) *
-                          std::cos(2.0 * std::numbers::pi * random.uniform(3 * i + 2));
+    const double normal = normal_of(random.uniform(3 * i + 1), random.uniform(3 * i + 2));  // tails matter
     invocations.add(kernel.name, Seconds{kNanosecond * mean * std::exp(sigma * normal - 0.5 * sigma * sigma)});
   }
 }
@@ -71,7 +65,6 @@ std::string counts_by_kernel(const SamplePlan& plan) {
 StudyReport reference_sections(const PublishedFigures& published) {
   StudySection section{
       .heading = "Six kernels as mixtures of two log-normals: seeds whose error is within the bound",
-      .lines = {},
       .notes =
           {"85,217 calls of published count, mean and spread; two log-normals of equal weight, each a third "
            "as wide as the whole.",
@@ -89,10 +82,10 @@ StudyReport reference_sections(const PublishedFigures& published) {
                                       {"stem", 0.10},
                                       {"stem", 0.25}}) {
     const MethodTrials trials = try_method(invocations, method, {.error = bound});
-    section.lines.push_back(method_line(published, fmt::format("reference.{}.{:.0f}", method, kPercent * bound),
-                                        fmt::format("{} {:.0f} %", method, kPercent * bound),
-                                        kPercent * trials.errors.within_bound, trials));
-    section.notes.push_back(fmt::format("Here, clusters by kernel: {} {:.0f} % {}.", method, kPercent * bound,
+    section.lines.push_back(method_line(published, fmt::format("reference.{}.{:.0f}", method, 100.0 * bound),
+                                        fmt::format("{} {:.0f} %", method, 100.0 * bound),
+                                        100.0 * trials.errors.within_bound, trials));
+    section.notes.push_back(fmt::format("Here, clusters by kernel: {} {:.0f} % {}.", method, 100.0 * bound,
                                         counts_by_kernel(trials.plan)));
   }
   return {section};

@@ -16,7 +16,6 @@
 #include "gpu/kernels/describe.hpp"
 #include "gpu/kernels/operator_class.hpp"
 #include "gpu/kernels/operator_table.hpp"
-#include "studies/sampling/method_lines.hpp"
 #include "studies/sampling/parts.hpp"
 #include "workloads/program/program.hpp"
 #include "workloads/traces/kernel_class.hpp"
@@ -53,13 +52,11 @@ double variation(const std::vector<double>& durations) {
 
 /// Deviation over mean of the calls of a kernel: of each class the median over the given traces' kernels that
 /// were called at least kLeastCalls times.
-SpreadByClass recorded_spread(const TraceRuns& runs) {
+SpreadByClass recorded_spread(const SampledTraces& traces) {
   std::map<WorkClass, std::vector<double>> variations;
-  for (const std::string_view name : sampled_traces()) {
-    const TraceRun* const run = runs.find(name);
-    if (run == nullptr) continue;
+  for (const SampledTrace& trace : traces) {
     std::map<std::pair<WorkClass, std::string>, std::vector<double>> durations;
-    for (const Rank& rank : run->ranks) {
+    for (const Rank& rank : trace.ranks) {
       for (std::size_t i = 0; i < rank.classes.size(); ++i) {
         const TraceEvent& event = rank.trace.activities[i];
         if (event.kind != EventKind::kernel) continue;
@@ -129,15 +126,13 @@ Invocations repeated_step(const std::vector<StepKernel>& kernels, const std::str
 
 }  // namespace
 
-StudyReport step_sections(const TraceRuns& runs, const PublishedFigures& published) {
+StudyReport step_sections(const SampledTraces& traces, const PublishedFigures& published) {
   StudySection section{
       .heading =
           "Steps that c3sim writes, 100 times: kernels alone, with the spread of recorded ones of their class",
-      .lines = {},
-      .notes = {},
       .value = "speedup",
       .decimals = 2};
-  const SpreadByClass spread = recorded_spread(runs);
+  const SpreadByClass spread = recorded_spread(traces);
   if (spread.empty()) return {section};
   std::string note = "Deviation over mean of a kernel's calls, median of the traces:";
   for (const auto& [of_class, variation] : spread)
@@ -146,15 +141,9 @@ StudyReport step_sections(const TraceRuns& runs, const PublishedFigures& publish
   section.notes = {note + ".",
                    "Shown, not judged: kernels are named by operator and shape, so that each has one time to "
                    "spread around."};
-  for (const WrittenStep& step : kWrittenSteps) {
-    const Invocations kernels = repeated_step(kernels_of(step, spread), step.id);
-    for (const std::string method : {"allegro", "stem"}) {
-      const MethodTrials trials = try_method(kernels, method, {.error = 0.05});
-      section.lines.push_back(method_line(published, fmt::format("steps.{}.{}", method, step.id),
-                                          fmt::format("{}, {}", step.label, method), trials.errors.speedup,
-                                          trials));
-    }
-  }
+  for (const WrittenStep& step : kWrittenSteps)
+    add_speedups(published, "steps", step.id, step.label, repeated_step(kernels_of(step, spread), step.id),
+                 section);
   return {section};
 }
 

@@ -1,4 +1,4 @@
-// A point's step, where its time goes, and the closed forms that it obeys.
+// A point's step, and the closed forms that it obeys.
 
 #include <fmt/format.h>
 
@@ -7,6 +7,7 @@
 
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "studies/scaling_laws/parts.hpp"
+#include "workloads/analysis/projection.hpp"
 
 namespace c3 { inline namespace studies {
 namespace {
@@ -14,8 +15,6 @@ namespace {
 constexpr int kReplicas = 2;
 constexpr std::int64_t kHead = 128;
 constexpr double kNumber = 2.0;  // bytes in fp16
-
-bool is_backward(const ProfiledOperator& its) { return its.range.starts_with("backward"); }
 
 bool is_product_with_weights(const std::string& name) {
   return name == "attn.qkv" || name == "attn.out" || name == "mlp.gate_up" || name == "mlp.down";
@@ -42,21 +41,6 @@ Experiment experiment_of(const LawPoint& point) {
   return ExperimentFile::load(experiment_of_study("scaling_laws", "layer.toml"), sets).make(std::nullopt);
 }
 
-LawShares shares_of(const ProjectedStep& step) {
-  LawShares shares;
-  for (const TimedOperatorOfStep& its : step.operators) {
-    if (its.what.is_collective()) {
-      // Gradients are summed over the replicas, all else over ranks that share weights.
-      const bool is_gradient = its.what.name.starts_with("bucket");
-      (is_gradient ? shares.gradients : shares.serialized) += its.time;
-    } else if (its.what.range != "optimizer") {
-      shares.compute += its.time;
-      if (is_backward(its.what)) shares.backward += its.time;
-    }
-  }
-  return shares;
-}
-
 // A layer forward: 2 T (12 H^2 + 2 SL H) / t flops, twice as many backward; four all-reduces of T H numbers. A
 // product's two gradients: 4 T k n flops for k n numbers.
 LawDeviations deviations_of(const LawPoint& point, const Experiment& step) {
@@ -69,7 +53,7 @@ LawDeviations deviations_of(const LawPoint& point, const Experiment& step) {
     if (its.is_product()) flops += its.flops.value;
     if (its.is_collective()) bytes += its.bytes.value;
     if (!its.is_product() || !is_product_with_weights(its.name)) continue;
-    if (is_backward(its)) {
+    if (its.range.starts_with("backward")) {
       backward += its.flops.value;
       continue;
     }

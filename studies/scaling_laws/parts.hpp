@@ -5,13 +5,11 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "configs/jobs/experiment_reader.hpp"
 #include "studies/simulations.hpp"
 #include "studies/study.hpp"
-#include "workloads/analysis/projection.hpp"
 
 namespace c3 { inline namespace studies {
 
@@ -26,25 +24,6 @@ struct LawPoint {
 /// Three layers of \p point with two data-parallel replicas.
 Experiment experiment_of(const LawPoint& point);
 
-/// Whether memory requires so high a degree of tensor parallelism.
-enum class Need {
-  none,
-  required,
-  capped,  ///< it would require more, which no node has GPUs for
-};
-
-/// Where the time of a step goes, by operators that take turns.
-struct LawShares {
-  Seconds compute;     ///< kernels of the passes: without the optimizer
-  Seconds backward;    ///< of those, of backward passes
-  Seconds serialized;  ///< collectives of tensor parallelism
-  Seconds gradients;   ///< collectives of data parallelism
-
-  double serialized_share() const { return serialized / (compute + serialized); }
-  double overlapped_share() const { return gradients / backward; }
-};
-LawShares shares_of(const ProjectedStep& step);
-
 /// How far what a step moves and computes is from its closed forms.
 struct LawDeviations {
   double edge = 0.0;     ///< flops over bytes of serialised collectives, relative
@@ -52,6 +31,33 @@ struct LawDeviations {
   double buckets = 0.0;  ///< bytes of gradients reduced beyond those
 };
 LawDeviations deviations_of(const LawPoint& point, const Experiment& step);
+
+/// Whether memory requires so high a degree of tensor parallelism.
+enum class Need {
+  none,
+  required,
+  capped,  ///< it would require more, which no node has GPUs for
+};
+
+/// What is known of a point's step. Times are in seconds.
+enum class LawNumber : std::uint8_t {
+  simulated,
+  by_operators,  ///< each timed alone
+  projected,
+  from_large,  ///< projected from the larger baseline
+  serialized,  ///< of its passes with operators alone, the share of tensor parallelism's collectives
+  overlapped,  ///< collectives of data parallelism over the backward passes, with operators alone
+  exposed_alone,
+  exposed_simulated,
+  edge,
+  slack,
+  buckets,
+  operators,
+  products,  ///< error of the projection of products, of other kernels, of collectives, against each alone
+  vectors,
+  collectives,
+};
+inline constexpr std::size_t kLawNumbers = 15;
 
 /// Points, projected and simulated.
 class PointsPart {
@@ -64,27 +70,22 @@ class PointsPart {
   StudyReport sections(const PublishedFigures& published) const;
   std::string rows_csv() const;
 
- private:
   struct Row {
     LawPoint point;
     Need need = Need::none;
-    Seconds simulated, alone, projected, from_large;
-    LawShares shares;                                     ///< of operators alone
-    double exposed_alone = 0.0, exposed_simulated = 0.0;  ///< shares of the step
-    LawDeviations off;
-    double operators = 0.0;
-    std::vector<double> errors;  ///< of the projection, by rule, against operators alone
+    std::array<double, kLawNumbers> numbers = {};
+
+    double operator[](LawNumber number) const { return numbers.at(static_cast<std::size_t>(number)); }
   };
-  struct Range;
-  static std::vector<double> values_of(const LawPoint& point);
-  static void take(Row& row, const std::vector<double>& values);
+
+ private:
   StudySection projections(const PublishedFigures& published) const;
   StudySection laws(const PublishedFigures& published) const;
   StudySection communication(const PublishedFigures& published) const;
 
   std::vector<Row> rows_;
   double profiled_ = 0.0;  ///< operators of the baseline that were timed
-  Seconds baseline_;       ///< its step, operators alone
+  double baseline_ = 0.0;  ///< its step, operators alone [s]
 };
 
 /// Measured tables, projected from one row of each by the same rules.

@@ -9,10 +9,15 @@
 
 #include "studies/checked_row.hpp"
 #include "studies/scaling_laws/parts.hpp"
+#include "workloads/analysis/projection.hpp"
 #include "workloads/analysis/steady_state.hpp"
 
 namespace c3 { inline namespace studies {
 namespace {
+
+using Row = PointsPart::Row;
+using Rows = std::vector<Row>;
+using enum LawNumber;
 
 constexpr std::string_view kWhat = "of a model of the study";
 constexpr std::int64_t kLargest = 1 << 20;
@@ -20,16 +25,8 @@ constexpr double kPercent = 100.0;
 constexpr std::array kFaster = {1, 2, 4};
 constexpr std::array<std::string_view, 3> kNeeds = {"0", "1", "2"};
 constexpr std::int64_t kHead = 128, kMostRanks = 128;  // two replicas are a node's 256 GPUs
-/// Rules by which operators are projected, and how lines call what follows them.
-struct RuleOfStep {
-  const char* rule;
-  const char* id;
-  const char* label;
-};
-constexpr std::array<RuleOfStep, 3> kRules = {
-    {{"gemm", "projection.products", "its products, against those alone"},
-     {"bytes", "projection.vectors", "its other kernels"},
-     {"collective", "projection.collectives", "its collectives"}}};
+/// By which operators are projected.
+constexpr std::array kRules = {"gemm", "bytes", "collective"};
 constexpr LawPoint kBert{.hidden = 1024, .sequence = 512, .batch = 32, .tensor_parallel = 4};
 constexpr LawPoint kLarge{.hidden = 8192, .sequence = 2048, .batch = 1, .tensor_parallel = 8};
 
@@ -43,24 +40,103 @@ const Baseline& large() {
   return kBaseline;
 }
 
-/// Of the operators that follow \p rule.
-double sum_of(const ProjectedStep& step, std::string_view rule) {
+template <class Is>
+double sum_of(const ProjectedStep& step, Is is) {
   double sum = 0.0;
   for (const TimedOperatorOfStep& its : step.operators)
-    if (its.what.rule == rule) sum += its.time.value;
+    if (is(its.what)) sum += its.time.value;
   return sum;
 }
 
-/// Mean over rows, in percent, of the magnitude of a relative difference, and the difference itself.
-struct MeanError {
-  double magnitude = 0.0, difference = 0.0, most = 0.0;
+// Gradients are summed over the replicas, all else over ranks that share weights.
+bool is_gradients(const ProfiledOperator& its) { return its.is_collective() && its.name.starts_with("bucket"); }
+bool is_serialized(const ProfiledOperator& its) { return its.is_collective() && !is_gradients(its); }
+bool is_of_passes(const ProfiledOperator& its) { return !its.is_collective() && its.range != "optimizer"; }
+bool is_backward(const ProfiledOperator& its) { return is_of_passes(its) && its.range.starts_with("backward"); }
 
-  void add(double relative, std::size_t rows) {
-    magnitude += kPercent * std::abs(relative) / static_cast<double>(rows);
-    difference += kPercent * relative / static_cast<double>(rows);
-    most = std::max(most, kPercent * std::abs(relative));
+/// In the order of LawNumber.
+std::vector<double> numbers_of(const LawPoint& point) {
+  const Experiment step = experiment_of(point);
+  const RunResult run = run_step(step, step.strategies.front(), {});
+  const ProjectedStep own = alone(step), from_bert = bert().project(step);
+  const LawDeviations off = deviations_of(point, step);
+  const double serial = sum_of(own, is_serialized);
+  std::vector<double> numbers = {run.time.value,
+                                 own.schedule.time.value,
+                                 from_bert.schedule.time.value,
+                                 large().project(step).schedule.time.value,
+                                 serial / (sum_of(own, is_of_passes) + serial),
+                                 sum_of(own, is_gradients) / sum_of(own, is_backward),
+                                 own.schedule.times.exposed / own.schedule.time,
+                                 run.classes.front().times.exposed / run.time,
+                                 off.edge,
+                                 off.slack,
+                                 off.buckets,
+                                 static_cast<double>(own.operators.size())};
+  for (const std::string_view rule : kRules) {
+    const auto follows = [rule](const ProfiledOperator& its) { return its.rule == rule; };
+    numbers.push_back(sum_of(from_bert, follows) / sum_of(own, follows) - 1.0);
   }
-};
+  return numbers;
+}
+
+template <class Of>
+double sum_over(const Rows& rows, Of of) {
+  double sum = 0.0;
+  for (const Row& row : rows)
+    sum += of(row);
+  return sum;
+}
+template <class Of>
+double most_over(const Rows& rows, Of of) {
+  double most = 0.0;
+  for (const Row& row : rows)
+    most = std::max(most, of(row));
+  return most;
+}
+
+StudyLine line_of(const Rows& rows, PublishedFigure of, const char* label, double value) {
+  return {.figure = {.of = std::move(of), .simulated = value}, .label = label, .rows = rows.size()};
+}
+
+/// Mean over rows, in percent, of the magnitude of the relative difference \p of, and the difference itself.
+template <class Of>
+StudyLine error_line(const Rows& rows, PublishedFigure figure, const char* label, Of of) {
+  const auto count = static_cast<double>(rows.size());
+  const auto magnitude = [&](const Row& row) { return kPercent * std::abs(of(row)); };
+  StudyLine line = line_of(rows, std::move(figure), label,
+                           sum_over(rows, [&](const Row& row) { return magnitude(row) / count; }));
+  line.beside = {{"signed", sum_over(rows, [&](const Row& row) { return kPercent * of(row) / count; })},
+                 {"most", most_over(rows, magnitude)}};
+  return line;
+}
+
+/// Pairs of rows of which \p is_next says that the second follows the first, and has a smaller share.
+template <class Next>
+double falling_pairs(const Rows& rows, Next is_next) {
+  constexpr double kRounding = 1e-9;
+  return sum_over(rows, [&](const Row& one) {
+    return sum_over(rows, [&](const Row& other) {
+      return is_next(one, other) && other[serialized] < one[serialized] - kRounding ? 1.0 : 0.0;
+    });
+  });
+}
+
+/// \p rows' communication, in percent.
+StudyLine share_line(const Rows& rows, PublishedFigure of, const std::string& label) {
+  const auto mean = [&](LawNumber number) {
+    return sum_over(rows, [number](const Row& row) { return kPercent * row[number]; }) /
+           static_cast<double>(rows.size());
+  };
+  const auto [least, most] = std::ranges::minmax(rows, {}, [](const Row& row) { return row[serialized]; });
+  StudyLine line = line_of(rows, std::move(of), label.c_str(), mean(serialized));
+  line.beside = {{"least", kPercent * least[serialized]},
+                 {"most", kPercent * most[serialized]},
+                 {"gradients over backward", mean(overlapped)},
+                 {"exposed alone", mean(exposed_alone)},
+                 {"exposed simulated", mean(exposed_simulated)}};
+  return line;
+}
 
 }  // namespace
 
@@ -79,131 +155,61 @@ PointsPart::PointsPart(const std::filesystem::path& file) {
     const auto need = static_cast<Need>(row.one_of("needed", kNeeds));
     for (const int faster : kFaster) {
       point.faster = faster;
-      rows_.push_back({.point = point,
-                       .need = need,
-                       .simulated = {},
-                       .alone = {},
-                       .projected = {},
-                       .from_large = {},
-                       .shares = {},
-                       .off = {},
-                       .errors = {}});
+      rows_.push_back({.point = point, .need = need});
     }
   }
-}
-
-std::vector<double> PointsPart::values_of(const LawPoint& point) {
-  const Experiment step = experiment_of(point);
-  const RunResult run = run_step(step, step.strategies.front(), {});
-  const ProjectedStep own = alone(step);
-  const LawShares shares = shares_of(own);
-  const LawDeviations off = deviations_of(point, step);
-  const ProjectedStep projected = bert().project(step);
-  std::vector<double> values = {run.time.value,
-                                own.schedule.time.value,
-                                projected.schedule.time.value,
-                                large().project(step).schedule.time.value,
-                                shares.compute.value,
-                                shares.backward.value,
-                                shares.serialized.value,
-                                shares.gradients.value,
-                                own.schedule.times.exposed / own.schedule.time,
-                                run.classes.front().times.exposed / run.time,
-                                off.edge,
-                                off.slack,
-                                off.buckets,
-                                static_cast<double>(own.operators.size())};
-  for (const RuleOfStep& each : kRules)
-    values.push_back(sum_of(projected, each.rule) / sum_of(own, each.rule) - 1.0);
-  return values;
-}
-
-void PointsPart::take(Row& row, const std::vector<double>& values) {
-  auto next = values.begin();
-  for (Seconds* time : {&row.simulated, &row.alone, &row.projected, &row.from_large, &row.shares.compute,
-                        &row.shares.backward, &row.shares.serialized, &row.shares.gradients})
-    *time = Seconds{*next++};
-  for (double* number : {&row.exposed_alone, &row.exposed_simulated, &row.off.edge, &row.off.slack,
-                         &row.off.buckets, &row.operators})
-    *number = *next++;
-  row.errors.assign(next, values.end());
 }
 
 void PointsPart::plan(SimulationJobs& jobs) {
   for (Row& row : rows_) {
-    jobs.push_back({.run = [&row] { return SimulatedTime{.values = values_of(row.point)}; },
-                    .take = [&row](const SimulatedTime& found) { take(row, found.values); }});
+    jobs.push_back(
+        {.run = [&row] { return SimulatedTime{.values = numbers_of(row.point)}; },
+         .take = [&row](const SimulatedTime& found) { std::ranges::copy(found.values, row.numbers.begin()); }});
   }
-  jobs.push_back({.run =
-                      [] {
-                        const ProjectedStep step = alone(experiment_of(kBert));
-                        return SimulatedTime{.time = step.schedule.time,
-                                             .values = {static_cast<double>(step.profiled)}};
-                      },
-                  .take =
-                      [this](const SimulatedTime& found) {
-                        baseline_ = found.time.value();
-                        profiled_ = found.values.front();
-                      }});
+  jobs.push_back(
+      {.run =
+           [] {
+             const ProjectedStep step = alone(experiment_of(kBert));
+             return SimulatedTime{.values = {step.schedule.time.value, static_cast<double>(step.profiled)}};
+           },
+       .take =
+           [this](const SimulatedTime& found) {
+             baseline_ = found.values.at(0);
+             profiled_ = found.values.at(1);
+           }});
 }
 
 StudySection PointsPart::projections(const PublishedFigures& published) const {
-  StudySection section{.heading = "Projected steps against simulated ones: mean error",
-                       .lines = {},
-                       .notes = {"projected: from one profiled step, by flops, bytes and peak rates. alone: "
-                                 "operators of the step itself, each timed alone, in the same schedule."}};
-  MeanError from_bert, from_large, from_own, interference;
-  double operators = 0.0;
-  Seconds all;
-  for (const Row& row : rows_) {
-    from_bert.add(row.projected / row.simulated - 1.0, rows_.size());
-    from_large.add(row.from_large / row.simulated - 1.0, rows_.size());
-    from_own.add(row.projected / row.alone - 1.0, rows_.size());
-    interference.add(row.simulated / row.alone - 1.0, rows_.size());
-    operators += row.operators;
-    all += row.simulated;
-  }
-  const auto add = [&](const char* id, const char* label, const MeanError& error) {
-    StudyLine line{.figure = {.of = published.find(id), .simulated = error.magnitude}, .label = label};
-    line.rows = rows_.size();
-    line.beside = {{"signed", error.difference}, {"most", error.most}};
-    section.lines.push_back(std::move(line));
+  const auto error = [&](const char* id, const char* label, auto of) {
+    return error_line(rows_, published.find(id), label, of);
   };
-  add("projection.bert", "projected from BERT's layer", from_bert);
-  add("projection.large", "projected from a layer of hidden 8192", from_large);
-  add("projection.alone", "projected, against operators alone", from_own);
-  for (std::size_t rule = 0; rule < kRules.size(); ++rule) {
-    MeanError of_rule;
-    for (const Row& row : rows_)
-      of_rule.add(row.errors.at(rule), rows_.size());
-    add(kRules.at(rule).id, kRules.at(rule).label, of_rule);
-  }
-  add("projection.interference", "simulated, against operators alone", interference);
-  const auto ratio = [&](const char* id, const char* label, double value) {
+  const auto ratio = [](LawNumber over, LawNumber under) {
+    return [=](const Row& row) { return row[over] / row[under] - 1.0; };
+  };
+  const auto number = [](LawNumber of) { return [of](const Row& row) { return row[of]; }; };
+  StudySection section{
+      .heading = "Projected steps against simulated ones: mean error",
+      .lines = {error("projection.bert", "projected from BERT's layer", ratio(projected, simulated)),
+                error("projection.large", "projected from a layer of hidden 8192",
+                      ratio(from_large, simulated)),
+                error("projection.alone", "projected, against operators alone", ratio(projected, by_operators)),
+                error("projection.products", "its products, against those alone", number(products)),
+                error("projection.vectors", "its other kernels", number(vectors)),
+                error("projection.collectives", "its collectives", number(collectives)),
+                error("projection.interference", "simulated, against operators alone",
+                      ratio(simulated, by_operators))},
+      .notes = {
+          "projected: from one profiled step, by flops, bytes and peak rates. alone: operators of the step "
+          "itself, each timed alone, in the same schedule."}};
+  const auto cost = [&](const char* id, const char* label, double value) {
     section.lines.push_back({.figure = {.of = published.find(id), .simulated = value}, .label = label});
   };
-  ratio("cost", "time of all steps over that of the profiled one [1]", all / baseline_);
-  ratio("cost.operators", "operators of all steps over those profiled [1]", operators / profiled_);
+  cost("cost", "time of all steps over that of the profiled one [1]",
+       sum_over(rows_, number(simulated)) / baseline_);
+  cost("cost.operators", "operators of all steps over those profiled [1]",
+       sum_over(rows_, number(operators)) / profiled_);
   return section;
 }
-
-namespace {
-
-/// Pairs of rows of which \p is_next says that the second follows the first, and has a smaller share.
-template <class Rows, class Next>
-double falling_pairs(const Rows& rows, const Next& is_next) {
-  constexpr double kRounding = 1e-9;
-  double pairs = 0.0;
-  for (const auto& one : rows) {
-    for (const auto& other : rows) {
-      if (is_next(one, other) && other.shares.serialized_share() < one.shares.serialized_share() - kRounding)
-        pairs += 1.0;
-    }
-  }
-  return pairs;
-}
-
-}  // namespace
 
 StudySection PointsPart::laws(const PublishedFigures& published) const {
   StudySection section{.heading = "Closed forms and trends",
@@ -211,12 +217,6 @@ StudySection PointsPart::laws(const PublishedFigures& published) const {
                        .notes = {"Greatest relative deviation; pairs of points against the trend."},
                        .value = "here",
                        .decimals = 12};
-  double edge = 0.0, slack = 0.0, buckets = 0.0;
-  for (const Row& row : rows_) {
-    edge = std::max(edge, row.off.edge);
-    slack = std::max(slack, row.off.slack);
-    buckets = std::max(buckets, kPercent * row.off.buckets);
-  }
   const auto hidden = [](const Row& one, const Row& other) {
     LawPoint alike = one.point;
     alike.hidden = other.point.hidden;
@@ -229,37 +229,20 @@ StudySection PointsPart::laws(const PublishedFigures& published) const {
     alike.faster = other.point.faster;
     return alike == other.point && one.point.faster < other.point.faster;
   };
-  const auto add = [&](const char* id, const char* label, double value) {
-    StudyLine line{.figure = {.of = published.find(id), .simulated = value}, .label = label};
-    line.rows = rows_.size();
-    section.lines.push_back(std::move(line));
+  const auto most = [&](LawNumber number, double scale) {
+    return most_over(rows_, [=](const Row& row) { return scale * row[number]; });
   };
-  add("edge", "edge: 3 (6 H + SL) / (t p)", edge);
-  add("slack", "slack: 4 T / p", slack);
-  add("slack.buckets", "gradients reduced beyond products' weights [%]", buckets);
+  const auto add = [&](const char* id, const char* label, double value) {
+    section.lines.push_back(line_of(rows_, published.find(id), label, value));
+  };
+  add("edge", "edge: 3 (6 H + SL) / (t p)", most(edge, 1.0));
+  add("slack", "slack: 4 T / p", most(slack, 1.0));
+  add("slack.buckets", "gradients reduced beyond products' weights [%]", most(buckets, kPercent));
   add("trend.hidden", "share falls with hidden, at the degree that memory requires, pairs",
       falling_pairs(rows_, hidden));
   add("trend.compute", "share falls with compute, pairs", falling_pairs(rows_, compute));
   return section;
 }
-
-/// Of several points, in percent.
-struct PointsPart::Range {
-  double least = 100.0, most = 0.0, sum = 0.0, overlapped = 0.0, alone = 0.0, simulated = 0.0;
-  std::size_t rows = 0;
-
-  void add(const Row& row) {
-    const double share = kPercent * row.shares.serialized_share();
-    least = std::min(least, share);
-    most = std::max(most, share);
-    sum += share;
-    overlapped += kPercent * row.shares.overlapped_share();
-    alone += kPercent * row.exposed_alone;
-    simulated += kPercent * row.exposed_simulated;
-    ++rows;
-  }
-  double mean(double of) const { return of / static_cast<double>(rows); }
-};
 
 StudySection PointsPart::communication(const PublishedFigures& published) const {
   StudySection section{
@@ -268,33 +251,22 @@ StudySection PointsPart::communication(const PublishedFigures& published) const 
       .notes = {"serialised share of passes, operators alone, over all lengths, batches and degrees; "
                 "exposed: share of the whole step, alone and simulated."},
       .value = "mean"};
-  std::int64_t largest = 0;
-  for (const Row& row : rows_)
-    largest = std::max(largest, row.point.hidden);
-  std::map<std::pair<std::int64_t, int>, Range> ranges;
-  Range judged;
+  const auto hidden_of = [](const Row& row) { return row.point.hidden; };
+  const std::int64_t largest = rows_.empty() ? 0 : std::ranges::max(rows_, {}, hidden_of).point.hidden;
+  std::map<std::pair<std::int64_t, int>, Rows> groups;
+  Rows judged;
   for (const Row& row : rows_) {
-    Range& range = ranges[{row.point.hidden, row.point.faster}];
-    range.add(row);
+    groups[{row.point.hidden, row.point.faster}].push_back(row);
     if (row.point.hidden == largest && row.need != Need::none && row.point.faster == kFaster.back())
-      judged.add(row);
+      judged.push_back(row);
   }
-  const auto add = [&](const char* id, std::string label, const Range& of) {
-    if (of.rows == 0) return;
-    StudyLine line{.figure = {.of = published.find(id), .simulated = of.mean(of.sum)},
-                   .label = std::move(label)};
-    line.rows = of.rows;
-    line.beside = {{"least", of.least},
-                   {"most", of.most},
-                   {"gradients over backward", of.mean(of.overlapped)},
-                   {"exposed alone", of.mean(of.alone)},
-                   {"exposed simulated", of.mean(of.simulated)}};
-    section.lines.push_back(std::move(line));
-  };
-  for (const auto& [key, range] : ranges)
-    add("share", fmt::format("hidden {}, {}x compute", key.first, key.second), range);
-  add("share.large",
-      fmt::format("hidden {}, {}x compute, degree that memory requires", largest, kFaster.back()), judged);
+  for (const auto& [key, rows] : groups)
+    section.lines.push_back(share_line(rows, published.find("share"),
+                                       fmt::format("hidden {}, {}x compute", key.first, key.second)));
+  if (!judged.empty())
+    section.lines.push_back(share_line(
+        judged, published.find("share.large"),
+        fmt::format("hidden {}, {}x compute, degree that memory requires", largest, kFaster.back())));
   return section;
 }
 
@@ -305,15 +277,15 @@ StudyReport PointsPart::sections(const PublishedFigures& published) const {
 std::string PointsPart::rows_csv() const {
   std::string text =
       "hidden,sequence,batch,tensor_parallel,faster,simulated_ms,alone_ms,projected_ms,from_large_ms,"
-      "serialized_share,"
-      "overlapped_share,exposed_alone,exposed_simulated\n";
+      "serialized_share,overlapped_share,exposed_alone,exposed_simulated\n";
   for (const Row& row : rows_) {
     const LawPoint& at = row.point;
-    text += fmt::format("{},{},{},{},{},{:.6g},{:.6g},{:.6g},{:.6g},{:.4f},{:.4f},{:.4f},{:.4f}\n", at.hidden,
-                        at.sequence, at.batch, at.tensor_parallel, at.faster, row.simulated.value * 1e3,
-                        row.alone.value * 1e3, row.projected.value * 1e3, row.from_large.value * 1e3,
-                        row.shares.serialized_share(), row.shares.overlapped_share(), row.exposed_alone,
-                        row.exposed_simulated);
+    text += fmt::format("{},{},{},{},{}", at.hidden, at.sequence, at.batch, at.tensor_parallel, at.faster);
+    for (const LawNumber time : {simulated, by_operators, projected, from_large})
+      text += fmt::format(",{:.6g}", row[time] * 1e3);
+    for (const LawNumber share : {serialized, overlapped, exposed_alone, exposed_simulated})
+      text += fmt::format(",{:.4f}", row[share]);
+    text += '\n';
   }
   return text;
 }

@@ -3,14 +3,15 @@
 #include <fmt/format.h>
 
 #include <deque>
+#include <memory>
 #include <string_view>
 #include <utility>
 
 #include "configs/presets/preset_store.hpp"
 #include "configs/presets/selector_file.hpp"
 #include "studies/convolutions/find_db.hpp"
-#include "studies/selection/solver_choice.hpp"
-#include "studies/selection/tile_choice.hpp"
+#include "studies/selection/solver_table.hpp"
+#include "studies/selection/tile_table.hpp"
 
 namespace c3 { inline namespace studies {
 namespace {
@@ -31,8 +32,7 @@ constexpr std::string_view kComment =
 /// Jobs that train on all rows of \p table, as the sort of its GPU's CUs calls it.
 void train_all(const SolverTable& table, SelectorTable& trained, Jobs& jobs) {
   if (table.problems.empty()) return;
-  for (const ConvolutionPass pass :
-       {ConvolutionPass::forward, ConvolutionPass::data, ConvolutionPass::weight}) {
+  for (const ConvolutionPass pass : kConvolutionPasses) {
     KernelSelector& selector = trained[fmt::format("{}.{}", table.gpu.family.name, name_of(pass))];
     jobs.emplace_back([&table, &selector, pass] {
       selector = solver_selector(table, every_row(table.problems.size()), pass, kShippedSolvers);
@@ -63,13 +63,14 @@ StudyOutcome reproduce_selection(const StudyInput& input, const PublishedFigures
     add_features(table, features);
   run_jobs(features, progress);
 
-  std::deque<SolverChoice> choices;
-  Jobs training;
+  StudyParts choices;
   for (const SolverTable& table : tables)
-    choices.emplace_back(table).plan(training);
-  std::deque<TileChoice> tile_choices;
+    choices.push_back(solver_choice(table));
   for (const TileTable& table : tiles.tables)
-    tile_choices.emplace_back(table).plan(training);
+    choices.push_back(tile_choice(table));
+  Jobs training;
+  for (const std::unique_ptr<StudyPart>& choice : choices)
+    choice->plan(training);
   SelectorTable solvers, products;
   if (input.wants_weights) {
     for (const SolverTable& table : tables)
@@ -85,13 +86,7 @@ StudyOutcome reproduce_selection(const StudyInput& input, const PublishedFigures
         products,
         fmt::format("{}ROCm/rocBLAS commit b520bc83, library/src/blas3/Tensile/Logic (MIT)", kComment));
   }
-  for (const SolverChoice& choice : choices) {
-    outcome.report.push_back(choice.listed(published));
-    outcome.report.push_back(choice.parts(published));
-    outcome.report.push_back(choice.open(published));
-  }
-  for (const TileChoice& choice : tile_choices)
-    outcome.report.push_back(choice.section(published));
+  outcome.report = sections_of(choices, published);
   if (tiles.skipped > 0)
     outcome.notices.push_back(
         fmt::format("c3sim: {} products of two transposed operands were left out", tiles.skipped));

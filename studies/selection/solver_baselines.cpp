@@ -10,6 +10,7 @@
 
 #include "gpu/kernels/convolution/solver.hpp"
 #include "gpu/kernels/describe.hpp"
+#include "studies/selection/fifths.hpp"
 
 namespace c3 { inline namespace studies {
 namespace {
@@ -27,7 +28,7 @@ CountsByGroup wins(const SolverTable& table, const Rows& fitted, bool by_kind) {
   CountsByGroup counts;
   for (const std::size_t row : fitted) {
     const SolverProblem& problem = table.problems[row];
-    counts[group_of(problem) + (by_kind ? problem.kind : "")][problem.tokens[problem.best()]] += 1.0;
+    counts[group_of(problem) + (by_kind ? problem.kind : "")][problem.winner()] += 1.0;
   }
   return counts;
 }
@@ -103,8 +104,6 @@ void pick_majority_of_kind(const SolverTable& table, const Rows& fitted, const R
 }
 
 void pick_by_neighbours(const SolverTable& table, const Rows& fitted, const Rows& held_out, Picks& picks) {
-  constexpr std::size_t kNeighbours = 8;
-  constexpr double kTie = 1e-3;
   std::map<std::string, Rows> groups;
   for (const std::size_t row : fitted)
     groups[group_of(table.problems[row])].push_back(row);
@@ -112,20 +111,14 @@ void pick_by_neighbours(const SolverTable& table, const Rows& fitted, const Rows
   for (const SolverProblem& problem : table.problems)
     sizes.push_back(logarithms(problem.shape));
   for (const std::size_t row : held_out) {
-    std::vector<std::pair<double, std::size_t>> near;
-    for (const std::size_t other : groups[group_of(table.problems[row])]) {
-      double distance = 0.0;
+    const auto distance = [&](std::size_t other) {
+      double sum = 0.0;
       for (std::size_t i = 0; i < kSizes; ++i)
-        distance += std::abs(sizes[row][i] - sizes[other][i]);
-      near.emplace_back(distance, other);
-    }
-    const std::size_t count = std::min(kNeighbours, near.size());
-    std::ranges::partial_sort(near, near.begin() + static_cast<std::ptrdiff_t>(count));
-    Counts votes;
-    for (std::size_t i = 0; i < count; ++i) {
-      const SolverProblem& other = table.problems[near[i].second];
-      votes[other.tokens[other.best()]] += 1.0 - kTie * static_cast<double>(i);
-    }
+        sum += std::abs(sizes[row][i] - sizes[other][i]);
+      return sum;
+    };
+    const Counts votes = votes_of_nearest(groups[group_of(table.problems[row])], distance,
+                                          [&](std::size_t other) { return table.problems[other].winner(); });
     picks[row] = most(table.problems[row], votes, {});
   }
 }

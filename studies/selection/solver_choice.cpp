@@ -1,27 +1,23 @@
-#include "studies/selection/solver_choice.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <optional>
-#include <set>
 #include <string_view>
 #include <utility>
+#include <vector>
 
-#include "gpu/calibration/cross_validation.hpp"
+#include "studies/figure_line.hpp"
+#include "studies/selection/fifths.hpp"
+#include "studies/selection/solver_baselines.hpp"
 
 namespace c3 { inline namespace studies {
 namespace {
 
-constexpr std::size_t kFolds = 5;
-constexpr std::size_t kFewestLayers = 20;
-constexpr std::uint64_t kSeed = 1;
 constexpr double kPercent = 100.0;
 constexpr double kAsGood = 1.05;  ///< of the least time
 constexpr double kFewHuge = 1e3;  ///< ms: a handful of problems that are longer outweigh all others
-constexpr std::array kPasses = {ConvolutionPass::forward, ConvolutionPass::data, ConvolutionPass::weight};
-constexpr std::array kTypes = {DType::fp16, DType::fp32};
 
 struct Rule {
   std::string_view id;
@@ -35,49 +31,26 @@ constexpr std::array<Rule, 5> kRules = {{{"majority", "most often the best", pic
                                          {"model", "our cost model", pick_by_model}}};
 
 /// How good choices were.
-class Scores {
- public:
+struct Scores {
   void add(double time, double least) {
-    ++rows_;
-    good_ += time <= kAsGood * least ? 1.0 : 0.0;
-    best_ += time <= least ? 1.0 : 0.0;
-    time_ += time;
-    least_ += least;
+    ++rows;
+    near_best += time <= kAsGood * least ? 1.0 : 0.0;
+    right += time <= least ? 1.0 : 0.0;
+    times += time;
+    least_times += least;
     if (least >= kFewHuge) return;
-    usual_time_ += time;
-    usual_least_ += least;
-  }
-  /// A choice whose time is not known: longer than all that are.
-  void add_unknown() { ++rows_; }
-
-  std::size_t rows() const { return rows_; }
-  double good() const { return kPercent * good_ / static_cast<double>(rows_); }
-  double best() const { return kPercent * best_ / static_cast<double>(rows_); }
-  double regret() const { return kPercent * (time_ / least_ - 1.0); }
-
-  StudyLine line(PublishedFigure of, FigureKind kind, std::string label) const {
-    StudyLine line{.figure = {.of = std::move(of), .kind = kind}, .label = std::move(label), .rows = rows_};
-    if (rows_ == 0) return line;
-    line.figure.simulated = good();
-    line.beside = {{"best [%]", best()},
-                   {"lost [%]", regret()},
-                   {"lost below 1 s [%]", kPercent * (usual_time_ / usual_least_ - 1.0)}};
-    return line;
+    usual_times += time;
+    usual_least += least;
   }
 
- private:
-  std::size_t rows_ = 0;
-  double good_ = 0.0, best_ = 0.0, time_ = 0.0, least_ = 0.0, usual_time_ = 0.0, usual_least_ = 0.0;
+  double good() const { return kPercent * near_best / static_cast<double>(rows); }
+  double best() const { return kPercent * right / static_cast<double>(rows); }
+  double regret() const { return kPercent * (times / least_times - 1.0); }
+  double usual_regret() const { return kPercent * (usual_times / usual_least - 1.0); }
+
+  std::size_t rows = 0;  ///< of a choice whose time is not known nothing else: longer than all that are
+  double near_best = 0.0, right = 0.0, times = 0.0, least_times = 0.0, usual_times = 0.0, usual_least = 0.0;
 };
-
-Scores scores_of(
-    const SolverTable& of, const Picks& picks,
-    const std::function<bool(const SolverProblem&)>& counts = [](const SolverProblem&) { return true; }) {
-  Scores scores;
-  for (std::size_t i = 0; i < picks.size(); ++i)
-    if (counts(of.problems[i])) scores.add(of.problems[i].times[picks[i]], of.problems[i].least());
-  return scores;
-}
 
 /// The listed kernel that \p trees like best.
 std::size_t best_listed(const BoostedTrees& trees, const SolverProblem& problem) {
@@ -92,115 +65,141 @@ std::size_t best_of_all(const KernelSelector& selector, const SolverProblem& pro
   return static_cast<std::size_t>(std::ranges::find(problem.tokens, token) - problem.tokens.begin());
 }
 
-}  // namespace
+class SolverChoice : public StudyPart {
+ public:
+  explicit SolverChoice(const SolverTable& of)
+      : of_(of),
+        by_rule_(kRules.size(), Picks(of.problems.size())),
+        learned_(of.problems.size()),
+        shipped_(of.problems.size()),
+        open_(of.problems.size()) {}
 
-SolverChoice::SolverChoice(const SolverTable& of)
-    : of_(of),
-      by_rule_(kRules.size(), Picks(of.problems.size())),
-      learned_(of.problems.size()),
-      shipped_(of.problems.size()),
-      open_(of.problems.size()) {}
+  void plan(Jobs& jobs) override {
+    std::vector<std::uint64_t> layers;
+    for (const SolverProblem& problem : of_.problems)
+      layers.push_back(problem.layer);
+    was_chosen_ = plan_fifths(layers, jobs,
+                              [this](const Rows& fitted, const Rows& held_out) { choose(fitted, held_out); });
+  }
 
-void SolverChoice::choose(const Rows& fitted, const Rows& held_out) {
-  for (const ConvolutionPass pass : kPasses) {
-    const KernelSelector selector = solver_selector(of_, fitted, pass, {});
-    const KernelSelector shipped = solver_selector(of_, fitted, pass, kShippedSolvers);
-    for (const std::size_t row : held_out) {
-      const SolverProblem& problem = of_.problems[row];
-      if (problem.shape.pass != pass) continue;
-      learned_[row] = best_listed(selector.steps.front().trees, problem);
-      shipped_[row] = best_listed(shipped.steps.front().trees, problem);
-      open_[row] = best_of_all(selector, problem);
+  StudyReport sections(const PublishedFigures& published) const override {
+    return {listed(published), parts(published), open(published)};
+  }
+
+ private:
+  using Counts = std::function<bool(const SolverProblem&)>;
+
+  void choose(const Rows& fitted, const Rows& held_out) {
+    for (const ConvolutionPass pass : kConvolutionPasses) {
+      const KernelSelector selector = solver_selector(of_, fitted, pass, {});
+      const KernelSelector shipped = solver_selector(of_, fitted, pass, kShippedSolvers);
+      for (const std::size_t row : held_out) {
+        const SolverProblem& problem = of_.problems[row];
+        if (problem.shape.pass != pass) continue;
+        learned_[row] = best_listed(selector.steps.front().trees, problem);
+        shipped_[row] = best_listed(shipped.steps.front().trees, problem);
+        open_[row] = best_of_all(selector, problem);
+      }
     }
+    for (std::size_t rule = 0; rule < kRules.size(); ++rule)
+      kRules.at(rule).pick(of_, fitted, held_out, by_rule_[rule]);
   }
-  for (std::size_t rule = 0; rule < kRules.size(); ++rule)
-    kRules[rule].pick(of_, fitted, held_out, by_rule_[rule]);
-}
 
-void SolverChoice::plan(Jobs& jobs) {
-  std::vector<std::uint64_t> layers;
-  for (const SolverProblem& problem : of_.problems)
-    layers.push_back(problem.layer);
-  if (std::set<std::uint64_t>(layers.begin(), layers.end()).size() < kFewestLayers) return;
-  was_chosen_ = true;
-  for (const Split& split : folds_by_key(layers, kFolds, kSeed))
-    jobs.emplace_back([this, split] { choose(split.fitted, split.held_out); });
-}
-
-StudySection SolverChoice::listed(const PublishedFigures& published) const {
-  StudySection section{
-      .heading = fmt::format("{}: kernels chosen among those that the find-db lists", of_.name),
-      .lines = {},
-      .notes = {"near best: share of convolutions whose chosen kernel takes at most 5 % longer than the "
-                "best. lost: time of all chosen kernels over that of the best, less 1."},
-      .value = "near best"};
-  const Scores learned = was_chosen_ ? scores_of(of_, learned_) : Scores();
-  section.lines.push_back(learned.line(published.find(fmt::format("choice.{}.learned", of_.words)),
-                                       FigureKind::fitted, "learned, layers left out"));
-  section.lines.push_back((was_chosen_ ? scores_of(of_, shipped_) : Scores())
-                              .line(published.find(fmt::format("choice.{}.shipped", of_.words)),
-                                    FigureKind::fitted, "learned, as shipped: fewer trees"));
-  double least_lost = 0.0;
-  for (std::size_t rule = 0; rule < kRules.size(); ++rule) {
-    const Scores scores = was_chosen_ ? scores_of(of_, by_rule_[rule]) : Scores();
-    section.lines.push_back(scores.line(published.find(fmt::format("choice.{}.{}", of_.words, kRules[rule].id)),
-                                        FigureKind::fitted, std::string(kRules[rule].label)));
-    if (scores.rows() > 0 && (rule == 0 || scores.regret() < least_lost)) least_lost = scores.regret();
-  }
-  StudyLine lost{.figure = {.of = published.find("lost." + of_.words), .kind = FigureKind::fitted},
-                 .label = "lost over the best rule's [%]",
-                 .rows = learned.rows()};
-  if (learned.rows() > 0) lost.figure.simulated = kPercent * learned.regret() / least_lost;
-  section.lines.push_back(std::move(lost));
-  return section;
-}
-
-StudySection SolverChoice::parts(const PublishedFigures& published) const {
-  StudySection section{.heading = fmt::format("{}: the learned choice by type and pass", of_.name),
-                       .lines = {},
-                       .notes = {},
-                       .value = "near best"};
-  for (const DType type : kTypes) {
-    for (const ConvolutionPass pass : kPasses) {
-      const auto counts = [&](const SolverProblem& problem) {
-        return problem.shape.dtype == type && problem.shape.pass == pass;
-      };
-      section.lines.push_back(
-          (was_chosen_ ? scores_of(of_, learned_, counts) : Scores())
-              .line(published.find(fmt::format("part.{}.{}.{}", of_.words, name_of(type), name_of(pass))),
-                    FigureKind::fitted, fmt::format("{}, {}", name_of(type), name_of(pass))));
+  /// Nothing where nothing was chosen.
+  Scores scores_of(const Picks& picks, const Counts& counts = {}) const {
+    Scores scores;
+    for (std::size_t i = 0; was_chosen_ && i < picks.size(); ++i) {
+      const SolverProblem& problem = of_.problems[i];
+      if (counts && !counts(problem)) continue;
+      if (picks[i] == problem.tokens.size())
+        ++scores.rows;
+      else
+        scores.add(problem.times[picks[i]], problem.least());
     }
+    return scores;
   }
-  return section;
-}
 
-StudySection SolverChoice::open(const PublishedFigures& published) const {
-  StudySection section{
-      .heading = fmt::format("{}: kernels chosen among all that were seen for the kind", of_.name),
-      .lines = {},
-      .notes = {"A kernel that the find-db does not list for the convolution counts as wrong."},
-      .value = "near best"};
-  Scores scores;
-  std::size_t listed = 0;
-  for (std::size_t i = 0; was_chosen_ && i < open_.size(); ++i) {
-    const SolverProblem& problem = of_.problems[i];
-    if (open_[i] == problem.tokens.size()) {
-      scores.add_unknown();
-      continue;
-    }
-    ++listed;
-    scores.add(problem.times[open_[i]], problem.least());
-  }
-  StudyLine line{.figure = {.of = published.find("open." + of_.words), .kind = FigureKind::fitted},
-                 .label = "learned, layers left out",
-                 .rows = scores.rows()};
-  if (scores.rows() > 0) {
+  static StudyLine line(const PublishedFigures& published, const std::string& id, std::string label,
+                        const Scores& scores) {
+    StudyLine line = figure_line(published, id, std::move(label), std::nullopt);
+    line.figure.kind = FigureKind::fitted;
+    line.rows = scores.rows;
+    if (scores.rows == 0) return line;
     line.figure.simulated = scores.good();
     line.beside = {{"best [%]", scores.best()},
-                   {"listed [%]", kPercent * static_cast<double>(listed) / static_cast<double>(scores.rows())}};
+                   {"lost [%]", scores.regret()},
+                   {"lost below 1 s [%]", scores.usual_regret()}};
+    return line;
   }
-  section.lines.push_back(std::move(line));
-  return section;
-}
+
+  /// Among the kernels that the find-db lists.
+  StudySection listed(const PublishedFigures& published) const {
+    const std::string id = fmt::format("choice.{}.", of_.words);
+    const Scores learned = scores_of(learned_);
+    StudySection section{
+        .heading = fmt::format("{}: kernels chosen among those that the find-db lists", of_.name),
+        .lines = {line(published, id + "learned", "learned, layers left out", learned),
+                  line(published, id + "shipped", "learned, as shipped: fewer trees", scores_of(shipped_))},
+        .notes = {"near best: share of convolutions whose chosen kernel takes at most 5 % longer than the "
+                  "best. lost: time of all chosen kernels over that of the best, less 1."},
+        .value = "near best"};
+    std::optional<double> least_lost;
+    for (std::size_t rule = 0; rule < kRules.size(); ++rule) {
+      const Scores scores = scores_of(by_rule_[rule]);
+      section.lines.push_back(
+          line(published, id + std::string(kRules.at(rule).id), std::string(kRules.at(rule).label), scores));
+      if (scores.rows > 0) least_lost = std::min(least_lost.value_or(scores.regret()), scores.regret());
+    }
+    StudyLine lost = figure_line(published, "lost." + of_.words, "lost over the best rule's [%]", std::nullopt);
+    lost.figure.kind = FigureKind::fitted;
+    lost.rows = learned.rows;
+    if (least_lost) lost.figure.simulated = kPercent * learned.regret() / *least_lost;
+    section.lines.push_back(std::move(lost));
+    return section;
+  }
+
+  /// The same by type and pass.
+  StudySection parts(const PublishedFigures& published) const {
+    StudySection section{.heading = fmt::format("{}: the learned choice by type and pass", of_.name),
+                         .value = "near best"};
+    for (const DType type : {DType::fp16, DType::fp32}) {
+      for (const ConvolutionPass pass : kConvolutionPasses)
+        section.lines.push_back(line(published,
+                                     fmt::format("part.{}.{}.{}", of_.words, name_of(type), name_of(pass)),
+                                     fmt::format("{}, {}", name_of(type), name_of(pass)),
+                                     scores_of(learned_, [&](const SolverProblem& problem) {
+                                       return problem.shape.dtype == type && problem.shape.pass == pass;
+                                     })));
+    }
+    return section;
+  }
+
+  /// Among all kernels seen for the kind.
+  StudySection open(const PublishedFigures& published) const {
+    const Scores scores = scores_of(open_);
+    StudySection section{
+        .heading = fmt::format("{}: kernels chosen among all that were seen for the kind", of_.name),
+        .lines = {line(published, "open." + of_.words, "learned, layers left out", scores)},
+        .notes = {"A kernel that the find-db does not list for the convolution counts as wrong."},
+        .value = "near best"};
+    if (scores.rows == 0) return section;
+    double listed = 0.0;
+    for (std::size_t i = 0; i < open_.size(); ++i)
+      listed += open_[i] < of_.problems[i].tokens.size() ? 1.0 : 0.0;
+    section.lines.back().beside = {{"best [%]", scores.best()},
+                                   {"listed [%]", kPercent * listed / static_cast<double>(scores.rows)}};
+    return section;
+  }
+
+  const SolverTable& of_;
+  bool was_chosen_ = false;
+  std::vector<Picks> by_rule_;  ///< shape [rules][problems]
+  Picks learned_, shipped_;     ///< place among the listed, by problem; by many trees, by those shipped
+  Picks open_;                  ///< place among the listed; their number: none of them
+};
+
+}  // namespace
+
+std::unique_ptr<StudyPart> solver_choice(const SolverTable& of) { return std::make_unique<SolverChoice>(of); }
 
 }}  // namespace c3::studies

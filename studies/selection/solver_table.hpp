@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,10 +13,13 @@
 #include "gpu/selection/kernel_selector.hpp"
 #include "gpu/spec.hpp"
 #include "studies/convolutions/find_db.hpp"
-#include "studies/jobs.hpp"
 #include "studies/selection/growing/selector_training.hpp"
+#include "studies/study_part.hpp"
 
 namespace c3 { inline namespace studies {
+
+inline constexpr std::array kConvolutionPasses = {ConvolutionPass::forward, ConvolutionPass::data,
+                                                  ConvolutionPass::weight};
 
 /// A convolution with the kernels that its find-db lists: the four fastest, as a rule.
 struct SolverProblem {
@@ -29,6 +33,7 @@ struct SolverProblem {
 
   std::size_t best() const;
   double least() const { return times[best()]; }
+  int winner() const { return tokens[best()]; }
 };
 
 /// Of one GPU.
@@ -47,6 +52,11 @@ void read_solver_table(const FindDb& db, SolverTable& table, Jobs& jobs);
 /// has for the kind: of these is known that they take longer than the last one listed.
 KernelSelector solver_selector(const SolverTable& table, const Rows& rows, ConvolutionPass pass,
                                const TrainingOptions& options);
+
+/// Chooses for each fifth of a GPU's layers by what the other four fifths teach; all batches, types and passes
+/// of a layer are on one side. Of a table with too few layers figures stay without a number. \param of outlives
+/// it
+std::unique_ptr<StudyPart> solver_choice(const SolverTable& of);
 
 /// What configs/selection/ has: few trees, so that its table is short.
 inline constexpr TrainingOptions kShippedSolvers{.trees = 80, .rate = 0.25};

@@ -1,27 +1,21 @@
-#include "studies/selection/tile_choice.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
-#include <set>
 #include <utility>
+#include <vector>
 
-#include "gpu/calibration/cross_validation.hpp"
 #include "gpu/kernels/gemm/gemm_choice.hpp"
+#include "studies/figure_line.hpp"
+#include "studies/selection/fifths.hpp"
+#include "studies/selection/tile_table.hpp"
 
 namespace c3 { inline namespace studies {
 namespace {
 
-constexpr std::size_t kFolds = 5;
-constexpr std::size_t kFewestSizes = 20;
-constexpr std::uint64_t kSeed = 1;
-constexpr double kPercent = 100.0;
 constexpr std::size_t kFirst = 3;  ///< choices that are looked at
 constexpr std::size_t kBeams = 8;  ///< beginnings that the search keeps
-constexpr std::size_t kNeighbours = 8;
 
 /// Problems that are compared by rules.
 std::string group_of(const TileProblem& problem) {
@@ -48,29 +42,46 @@ double distance(const GemmShape& a, const GemmShape& b) {
   return apart(a.m, b.m) + apart(a.n, b.n) + apart(a.k, b.k) + apart(a.batch, b.batch);
 }
 
-}  // namespace
+class TileChoice : public StudyPart {
+ public:
+  explicit TileChoice(const TileTable& of)
+      : of_(of),
+        learned_(of.problems.size()),
+        shipped_(of.problems.size()),
+        majority_(of.problems.size()),
+        neighbours_(of.problems.size()) {}
 
-TileChoice::TileChoice(const TileTable& of)
-    : of_(of),
-      learned_(of.problems.size()),
-      shipped_(of.problems.size()),
-      majority_(of.problems.size()),
-      neighbours_(of.problems.size()) {}
-
-void TileChoice::plan(Jobs& jobs) {
-  std::vector<std::uint64_t> sizes;
-  for (const TileProblem& problem : of_.problems)
-    sizes.push_back(problem.sizes);
-  if (std::set<std::uint64_t>(sizes.begin(), sizes.end()).size() < kFewestSizes) return;
-  was_chosen_ = true;
-  for (const Split& split : folds_by_key(sizes, kFolds, kSeed)) {
-    jobs.emplace_back([this, split] { choose(split.fitted, split.held_out); });
-    jobs.emplace_back([this, split] { vote(split.fitted, split.held_out); });
+  void plan(Jobs& jobs) override {
+    std::vector<std::uint64_t> sizes;
+    for (const TileProblem& problem : of_.problems)
+      sizes.push_back(problem.sizes);
+    was_chosen_ = plan_fifths(sizes, jobs, [this](const Rows& fitted, const Rows& held_out) {
+      choose(fitted, held_out, kManyTiles, learned_);
+      choose(fitted, held_out, kShippedTiles, shipped_);
+      vote(fitted, held_out);
+    });
   }
-}
 
-void TileChoice::choose(const Rows& fitted, const Rows& held_out) {
-  const auto by = [&](const TrainingOptions& options, Choices& choices) {
+  StudyReport sections(const PublishedFigures& published) const override {
+    StudySection section{
+        .heading = fmt::format("{}: kernels of rocBLAS, tile to instruction", of_.name),
+        .notes = {"tile right: rows and columns of the first choice, whatever its depth, split and "
+                  "instruction."},
+        .value = "right"};
+    add_lines(published, "learned", "learned, sizes left out", learned_, section);
+    add_lines(published, "shipped", "learned, as shipped", shipped_, section);
+    add_lines(published, "majority", "most frequent", majority_, section);
+    add_lines(published, "neighbours", "vote of the 8 nearest", neighbours_, section);
+    section.lines.push_back(model(published));
+    return {section};
+  }
+
+ private:
+  /// The first three sequences that each way would choose, best first.
+  using Choices = std::vector<std::vector<TokenSequence>>;
+
+  void choose(const Rows& fitted, const Rows& held_out, const TrainingOptions& options,
+              Choices& choices) const {
     const KernelSelector selector = tile_selector(of_, fitted, options);
     for (const std::size_t row : held_out) {
       const TakenSequence& asked = of_.problems[row].sequence;
@@ -79,97 +90,76 @@ void TileChoice::choose(const Rows& fitted, const Rows& held_out) {
         choices[row].push_back(each.tokens);
       if (choices[row].size() > kFirst) choices[row].resize(kFirst);
     }
-  };
-  by(kManyTiles, learned_);
-  by(kShippedTiles, shipped_);
-}
-
-void TileChoice::vote(const Rows& fitted, const Rows& held_out) {
-  constexpr double kTie = 1e-3;
-  std::map<std::string, Rows> groups;
-  std::map<std::string, Votes> all;
-  for (const std::size_t row : fitted) {
-    const std::string group = group_of(of_.problems[row]);
-    groups[group].push_back(row);
-    all[group][of_.problems[row].sequence.tokens] += 1.0;
   }
-  for (const std::size_t row : held_out) {
-    const TileProblem& asked = of_.problems[row];
-    const std::string group = group_of(asked);
-    majority_[row] = first_of(all[group]);
-    std::vector<std::pair<double, std::size_t>> near;
-    for (const std::size_t other : groups[group])
-      near.emplace_back(distance(asked.shape, of_.problems[other].shape), other);
-    const std::size_t count = std::min(kNeighbours, near.size());
-    std::ranges::partial_sort(near, near.begin() + static_cast<std::ptrdiff_t>(count));
-    Votes votes;
-    for (std::size_t i = 0; i < count; ++i)
-      votes[of_.problems[near[i].second].sequence.tokens] += 1.0 - kTie * static_cast<double>(i);
-    neighbours_[row] = first_of(votes);
-  }
-}
 
-std::vector<StudyLine> TileChoice::lines(const PublishedFigures& published, const std::string& way,
-                                         const std::string& label, const Choices& choices) const {
-  double right = 0.0, among_first = 0.0, tile = 0.0;
-  for (std::size_t i = 0; i < choices.size(); ++i) {
-    const TokenSequence& taken = of_.problems[i].sequence.tokens;
-    if (choices[i].empty()) continue;
-    const TokenSequence& first = choices[i].front();
-    right += first == taken ? 1.0 : 0.0;
-    tile += first[0] == taken[0] && first[1] == taken[1] ? 1.0 : 0.0;
-    among_first += std::ranges::find(choices[i], taken) != choices[i].end() ? 1.0 : 0.0;
+  void vote(const Rows& fitted, const Rows& held_out) {
+    const auto taken = [&](std::size_t row) { return of_.problems[row].sequence.tokens; };
+    std::map<std::string, Rows> groups;
+    std::map<std::string, Votes> all;
+    for (const std::size_t row : fitted) {
+      const std::string group = group_of(of_.problems[row]);
+      groups[group].push_back(row);
+      all[group][taken(row)] += 1.0;
+    }
+    for (const std::size_t row : held_out) {
+      const TileProblem& asked = of_.problems[row];
+      const auto away = [&](std::size_t other) { return distance(asked.shape, of_.problems[other].shape); };
+      majority_[row] = first_of(all[group_of(asked)]);
+      neighbours_[row] = first_of(votes_of_nearest(groups[group_of(asked)], away, taken));
+    }
   }
-  const std::size_t rows = was_chosen_ ? choices.size() : 0;
-  const double percent = kPercent / static_cast<double>(std::max<std::size_t>(rows, 1));
-  StudyLine one{.figure = {.of = published.find(fmt::format("tiles.{}.{}.first", of_.words, way)),
-                           .kind = FigureKind::fitted},
-                .label = label + ": first choice right",
-                .rows = rows};
-  StudyLine three{.figure = {.of = published.find(fmt::format("tiles.{}.{}.three", of_.words, way)),
-                             .kind = FigureKind::fitted},
-                  .label = label + ": among the first three",
-                  .rows = rows};
-  if (rows == 0) return {std::move(one), std::move(three)};
-  one.figure.simulated = percent * right;
-  one.beside = {{"tile right [%]", percent * tile}};
-  three.figure.simulated = percent * among_first;
-  return {std::move(one), std::move(three)};
-}
 
-StudyLine TileChoice::model(const PublishedFigures& published) const {
-  StudyLine line{
-      .figure = {.of = published.find(fmt::format("tiles.{}.model", of_.words)), .kind = FigureKind::predicted},
-      .label = "our cost model: tile right",
-      .rows = was_chosen_ ? of_.problems.size() : 0};
-  if (!was_chosen_) return line;
-  double right = 0.0;
-  for (const TileProblem& problem : of_.problems) {
-    const GemmTile tile = fastest_plan(problem.shape, of_.gpus[problem.gpu]).tile;
-    right +=
-        std::to_string(tile.m) == problem.taken[0] && std::to_string(tile.n) == problem.taken[1] ? 1.0 : 0.0;
+  /// In percent of all problems; absent where nothing was chosen.
+  template <class IsRight>
+  std::optional<double> share(IsRight is_right) const {
+    if (!was_chosen_) return std::nullopt;
+    double right = 0.0;
+    for (std::size_t i = 0; i < of_.problems.size(); ++i)
+      right += is_right(i) ? 1.0 : 0.0;
+    return 100.0 / static_cast<double>(of_.problems.size()) * right;
   }
-  line.figure.simulated = kPercent * right / static_cast<double>(of_.problems.size());
-  return line;
-}
 
-StudySection TileChoice::section(const PublishedFigures& published) const {
-  StudySection section{
-      .heading = fmt::format("{}: kernels of rocBLAS, tile to instruction", of_.name),
-      .lines = {},
-      .notes = {"tile right: rows and columns of the first choice, whatever its depth, split and "
-                "instruction."},
-      .value = "right"};
-  const auto add = [&](const std::string& way, const std::string& label, const Choices& choices) {
-    for (StudyLine& line : lines(published, way, label, choices))
-      section.lines.push_back(std::move(line));
-  };
-  add("learned", "learned, sizes left out", learned_);
-  add("shipped", "learned, as shipped", shipped_);
-  add("majority", "most frequent", majority_);
-  add("neighbours", "vote of the 8 nearest", neighbours_);
-  section.lines.push_back(model(published));
-  return section;
-}
+  StudyLine line(const PublishedFigures& published, const std::string& what, FigureKind kind, std::string label,
+                 std::optional<double> value) const {
+    StudyLine line =
+        figure_line(published, fmt::format("tiles.{}.{}", of_.words, what), std::move(label), value);
+    line.figure.kind = kind;
+    line.rows = was_chosen_ ? of_.problems.size() : 0;
+    return line;
+  }
+
+  void add_lines(const PublishedFigures& published, const std::string& way, const std::string& label,
+                 const Choices& choices, StudySection& section) const {
+    const auto taken = [&](std::size_t i) { return of_.problems[i].sequence.tokens; };
+    const auto is_tile = [&](std::size_t i) {
+      return !choices[i].empty() && choices[i].front()[0] == taken(i)[0] &&
+             choices[i].front()[1] == taken(i)[1];
+    };
+    section.lines.push_back(
+        line(published, way + ".first", FigureKind::fitted, label + ": first choice right",
+             share([&](std::size_t i) { return !choices[i].empty() && choices[i].front() == taken(i); })));
+    if (was_chosen_) section.lines.back().beside = {{"tile right [%]", *share(is_tile)}};
+    section.lines.push_back(line(
+        published, way + ".three", FigureKind::fitted, label + ": among the first three",
+        share([&](std::size_t i) { return std::ranges::find(choices[i], taken(i)) != choices[i].end(); })));
+  }
+
+  StudyLine model(const PublishedFigures& published) const {
+    return line(
+        published, "model", FigureKind::predicted, "our cost model: tile right", share([&](std::size_t i) {
+          const TileProblem& problem = of_.problems[i];
+          const GemmTile tile = fastest_plan(problem.shape, of_.gpus[problem.gpu]).tile;
+          return std::to_string(tile.m) == problem.taken[0] && std::to_string(tile.n) == problem.taken[1];
+        }));
+  }
+
+  const TileTable& of_;
+  bool was_chosen_ = false;
+  Choices learned_, shipped_, majority_, neighbours_;  ///< by problem
+};
+
+}  // namespace
+
+std::unique_ptr<StudyPart> tile_choice(const TileTable& of) { return std::make_unique<TileChoice>(of); }
 
 }}  // namespace c3::studies

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,8 +14,8 @@
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/selection/kernel_selector.hpp"
 #include "gpu/spec.hpp"
-#include "studies/jobs.hpp"
 #include "studies/selection/growing/selector_training.hpp"
+#include "studies/study_part.hpp"
 
 namespace c3 { inline namespace studies {
 
@@ -55,6 +56,10 @@ void add_features(TileTable& table, Jobs& jobs);
 
 /// Trained on \p rows, whose sequences are what is valid.
 KernelSelector tile_selector(const TileTable& table, const Rows& rows, const TrainingOptions& options);
+
+/// Chooses for each fifth of the sizes by what the other four fifths teach; all types, layouts and GPUs of a
+/// product are on one side. Of a table with too few sizes figures stay without a number. \param of outlives it
+std::unique_ptr<StudyPart> tile_choice(const TileTable& of);
 
 inline constexpr TrainingOptions kManyTiles{
     .trees = 60, .leaves = 63, .rate = 0.2, .least_rows = 5, .features = 0.7};

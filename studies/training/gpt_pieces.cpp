@@ -76,19 +76,19 @@ void add_pieces(const Group& group, std::vector<GptPiece>& pieces) {
 
 }  // namespace
 
-std::vector<GptPiece> gpt_pieces(std::span<const SimulatedGpt> steps) {
+std::vector<GptPiece> gpt_pieces(const std::vector<SimulatedStep>& steps) {
   std::map<std::string, Group> groups;
-  for (const SimulatedGpt& step : steps) {
-    if (!step.here) continue;
-    const MeasuredGpt& of = step.of;
+  for (const SimulatedStep& step : steps) {
+    if (!step.now) continue;
+    const GptShape& of = step.of.gpt.value();
     const std::string name =
         fmt::format("{} GPUs h{} tp{} mb{}", of.gpus, of.hidden, of.tensor_parallel, of.micro_batch);
     Group& group = groups[name];
     group.name = name;
     group.is_tensor_parallel = of.tensor_parallel > 1;
-    const auto count = static_cast<double>(of.micro_batches());
-    group.measured[of.layers].push_back({count, of.measured.value});
-    group.here[of.layers].push_back({count, step.here->value});
+    const auto count = static_cast<double>(of.micro_batches);
+    group.measured[of.layers].push_back({count, step.of.measured.value});
+    group.here[of.layers].push_back({count, step.now->here.value});
   }
   std::vector<GptPiece> pieces;
   for (const auto& [name, group] : groups)
@@ -105,17 +105,15 @@ StudySection pieces_section(const std::vector<GptPiece>& pieces, const FirstTabl
   const auto add = [&](const std::string& id, const std::string& label,
                        const std::function<bool(const GptPiece&)>& is) {
     Comparison comparison;
-    double signed_sum = 0.0;
     std::uint64_t rows = 0;
     for (const GptPiece& piece : pieces) {
       if (!is(piece)) continue;
       std::vector<Comparison::Beside> beside;
       if (const auto then = first.find("pieces", piece.name)) beside.emplace_back("first", then->here);
       comparison.add({piece.measured, piece.here, rows++}, beside);
-      signed_sum += 100.0 * (piece.here / piece.measured - 1.0);
     }
     StudyLine line = comparison.line(published.find(id), FigureKind::predicted, label);
-    if (rows > 0) line.beside.emplace_back("signed", signed_sum / static_cast<double>(rows));
+    if (const auto mean = comparison.signed_mean()) line.beside.emplace_back("signed", *mean);
     section.lines.push_back(std::move(line));
   };
   const auto add_kind = [&](GptPieceKind kind, const std::string& id, const std::string& label) {

@@ -2,13 +2,11 @@
 /// What a layer and what the rest of a micro-batch take, from steps that differ in layers and micro-batches
 /// only.
 
-#include <span>
 #include <string>
 #include <vector>
 
 #include "studies/study.hpp"
-#include "studies/training/first_table.hpp"
-#include "studies/training/measured_gpts.hpp"
+#include "studies/training/step_scores.hpp"
 
 namespace c3 { inline namespace studies {
 
@@ -29,7 +27,7 @@ struct GptPiece {
 /// Micro-batches of a step, and layers of those, are fitted by least squares: the time is a + m (rest + layers
 /// x layer) for m micro-batches, because the tables were composed of measured pieces. Groups whose steps do not
 /// tell a piece lack it.
-std::vector<GptPiece> gpt_pieces(std::span<const SimulatedGpt> steps);
+std::vector<GptPiece> gpt_pieces(const std::vector<SimulatedStep>& steps);
 
 StudySection pieces_section(const std::vector<GptPiece>& pieces, const FirstTable& first,
                             const PublishedFigures& published);

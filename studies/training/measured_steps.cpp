@@ -1,126 +1,123 @@
 #include "studies/training/measured_steps.hpp"
 
-#include <fmt/format.h>
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <stdexcept>
 
-#include <cstdint>
-#include <functional>
-#include <optional>
-
+#include "base/nearest_name.hpp"
+#include "configs/jobs/experiment_reader.hpp"
+#include "studies/cases/measured_tables.hpp"
 #include "studies/checked_row.hpp"
 #include "studies/training/step_numbers.hpp"
 
 namespace c3 { inline namespace studies {
 namespace {
 
-constexpr std::int64_t kLargest = 100'000'000;
+/// A row of sources.csv: texts with `${column}` and formulas of a measured row.
+struct StepSource {
+  std::string table, settings, measured_ms, in_use_gib, reserved_gib;
+};
+using StepSources = std::map<std::string, StepSource, std::less<>>;
 
-/// In GiB; absent in an empty cell.
-std::optional<Bytes> memory_of(const CheckedRow& row, std::string_view column) {
-  if (row.cell(column).empty()) return std::nullopt;
-  return Bytes{row.above_0(column) * kGiB};
+StepSources read_sources(std::vector<std::string>& broken) {
+  StepSources sources;
+  read_rows(study_file("training", "sources.csv"), "of every source", broken, [&](const CheckedRow& row) {
+    const auto text = [&row](std::string_view column) { return std::string(row.cell(column)); };
+    sources.insert_or_assign(row.text("name"), StepSource{.table = row.text("table"),
+                                                          .settings = text("settings"),
+                                                          .measured_ms = row.text("measured_ms"),
+                                                          .in_use_gib = text("in_use_gib"),
+                                                          .reserved_gib = text("reserved_gib")});
+  });
+  return sources;
 }
 
-/// Absent: a row that the study does not simulate.
-using RowReader = std::optional<MeasuredStep> (*)(const CheckedRow& row);
+const StepSource& source_called(const CheckedRow& row, const StepSources& sources) {
+  const std::string name = row.text("source");
+  if (const auto found = sources.find(name); found != sources.end()) return found->second;
+  std::vector<std::string> known;
+  for (const auto& [each, source] : sources)
+    known.push_back(each);
+  row.fail("source", unknown_name("source", name, known));
+}
 
-std::optional<MeasuredStep> titan_row(const CheckedRow& row) {
-  if (row.cell("fp8") != "0") return std::nullopt;
-  const std::int64_t sequence = row.whole("seq", kLargest), sequences = row.whole("local_batch", kLargest);
-  const std::int64_t gpus = row.whole("gpus", kLargest), replicas = row.whole("fsdp", kLargest);
-  const double tokens = static_cast<double>(sequence * sequences * replicas);
-  const bool is_compiled = row.cell("compile") == "1", is_async = row.cell("async_tp") == "1";
-  MeasuredStep step{
-      .measured = Seconds{tokens / static_cast<double>(gpus) / row.above_0("tps_gpu")},
-      .sets = {fmt::format("training.sequence={}", sequence), fmt::format("training.micro_batch={}", sequences),
-               fmt::format(R"(training.framework="pytorch-{}")", is_compiled ? "compiled" : "eager")}};
-  step.reserved = memory_of(row, "mem_gib");
-  if (row.whole("tp", kLargest) == 1) {
-    step.set = step.group = "titan128";
-    step.row = is_compiled ? "compiled" : "eager";
-    step.frame = "llama3_8b_fsdp128.toml";
-    return step;
-  }
-  step.set = step.group = "titan_tp";
-  step.row = is_async ? "async" : "plain";
-  step.frame = "llama3_8b_fsdp8_tp8.toml";
-  if (is_async) step.sets.emplace_back(R"(+training.tensor_overlap="user_buffers")");
+/// Absent where \p formula is empty, or names a number that the row does not have.
+std::optional<double> value_of(const Cells& measured, const std::string& formula, std::string_view key) {
+  if (formula.empty()) return std::nullopt;
+  const std::map<std::string, double> numbers = measured.numbers();
+  const Formula its = measured.formula(formula, key);
+  if (!std::ranges::all_of(its.names(), [&](const std::string& name) { return numbers.contains(name); }))
+    return std::nullopt;
+  return its.value([&](const std::string& name) { return numbers.at(name); });
+}
+
+std::optional<Bytes> memory_of(const Cells& measured, const std::string& formula, std::string_view key) {
+  const auto gib = value_of(measured, formula, key);
+  return gib ? std::optional(Bytes{*gib * kGiB}) : std::nullopt;
+}
+
+MeasuredStep step_of(const CheckedRow& row, const StepSource& source, const Cells& measured) {
+  const auto time = value_of(measured, source.measured_ms, "measured_ms");
+  if (!time || *time <= 0.0) measured.fail("measured_ms", "'" + source.measured_ms + "' is no time above 0");
+  MeasuredStep step{.set = row.text("set"),
+                    .group = row.text("group"),
+                    .ranked = std::string(row.cell("ranked")),
+                    .row = row.text("row"),
+                    .measured = *time * 1.0_ms,
+                    .in_use = memory_of(measured, source.in_use_gib, "in_use_gib"),
+                    .reserved = memory_of(measured, source.reserved_gib, "reserved_gib"),
+                    .frame = row.text("frame"),
+                    .sets = listed(measured.text(source.settings, "settings")),
+                    .is_judged = row.cell("judged") != "no"};
+  std::ranges::move(listed(row.cell("settings")), std::back_inserter(step.sets));
   return step;
 }
-
-std::optional<MeasuredStep> mpt_row(const CheckedRow& row) {
-  const std::string model = row.text("model");
-  const bool is_small = model == "125m";
-  if (!is_small && model != "1b") row.fail("model", "must be 125m or 1b");
-  const std::int64_t sequence = row.whole("seq", kLargest), sequences = row.whole("micro_batch", kLargest);
-  const std::int64_t micro_batches = row.whole("grad_accum", kLargest), gpus = row.whole("gpus", kLargest);
-  const double tokens = static_cast<double>(sequence * sequences * micro_batches * gpus);
-  MeasuredStep step{
-      .set = "mpt",
-      .group = "mpt",
-      .row = fmt::format("{} s{} mb{}", model, sequence, sequences),
-      .measured = Seconds{tokens / row.above_0("tokens_s")},
-      .frame = "mpt_a100.toml",
-      .sets = {fmt::format("model.positions={}", sequence), fmt::format("training.sequence={}", sequence),
-               fmt::format("training.micro_batch={}", sequences),
-               fmt::format("training.micro_batches={}", micro_batches)}};
-  if (is_small) {
-    for (const char* set :
-         {"model.hidden=768", "model.ffn=3072", "model.heads=12", "model.kv_heads=12", "model.layers=12"})
-      step.sets.emplace_back(set);
-  }
-  if (in_lower_case(row.cell("act_ckpt")) == "true") step.sets.emplace_back(R"(training.recompute="full")");
-  return step;
-}
-
-std::optional<MeasuredStep> simumax_row(const CheckedRow& row) {
-  if (row.whole("pp", kLargest) > 1) return std::nullopt;
-  const std::int64_t share = row.whole("tp", kLargest), micro_batches = row.whole("micro_batches", kLargest);
-  return MeasuredStep{.set = "simumax",
-                      .group = fmt::format("simumax.tp{}", share),
-                      .row = fmt::format("tp{} m{}", share, micro_batches),
-                      .measured = row.above_0("step_ms") * 1.0_ms,
-                      .in_use = memory_of(row, "peak_alloc_gib"),
-                      .frame = "llama3_70b_b200.toml",
-                      .sets = {fmt::format("model.layers={}", row.whole("layers", kLargest)),
-                               fmt::format("training.sequence={}", row.whole("seq", kLargest)),
-                               fmt::format("training.micro_batch={}", row.whole("mbs", kLargest)),
-                               fmt::format("training.micro_batches={}", micro_batches),
-                               fmt::format("training.tensor_parallel={}", share)}};
-}
-
-std::optional<MeasuredStep> vtrain_row(const CheckedRow& row) {
-  if (row.whole("pipeline parallelism", kLargest) > 1) return std::nullopt;
-  const std::int64_t share = row.whole("tensor parallelism", kLargest);
-  const std::int64_t sequences = row.whole("micro batch", kLargest);
-  return MeasuredStep{.set = "vtrain18b",
-                      .group = "vtrain18b",
-                      .row = fmt::format("tp{} mb{}", share, sequences),
-                      .measured = row.above_0("iteration time (ms)") * 1.0_ms,
-                      .frame = "gpt_18b_a100.toml",
-                      .sets = {fmt::format("training.tensor_parallel={}", share),
-                               fmt::format("training.micro_batch={}", sequences),
-                               fmt::format("training.global_batch={}", row.whole("global batch", kLargest))}};
-}
-
-constexpr std::array<RowReader, kStepTables.size()> kReaders = {titan_row, mpt_row, simumax_row, vtrain_row};
 
 }  // namespace
 
-std::vector<MeasuredStep> read_measured_steps(const std::filesystem::path& data,
-                                              std::vector<std::string>& broken) {
-  std::vector<MeasuredStep> steps;
-  for (std::size_t i = 0; i < kStepTables.size(); ++i) {
-    const HeadedTable table(data / kStepTables[i]);
-    broken.insert(broken.end(), table.broken().begin(), table.broken().end());
-    for (const HeadedTable::Row& cells : table.rows()) {
-      try {
-        if (auto step = kReaders[i](CheckedRow(table, cells, "of every step")))
-          steps.push_back(std::move(*step));
-      } catch (const ConfigError& error) {
-        broken.emplace_back(error.what());
-      }
+FirstTable::FirstTable(const std::filesystem::path& file) {
+  const HeadedTable table(file);
+  for (const HeadedTable::Row& cells : table.rows()) {
+    const CheckedRow row(table, cells, "of every step");
+    const auto time = [&row](std::string_view column) { return row.above_0(column) * 1.0_ms; };
+    StepTime step{.here = time("here_ms")};
+    if (!row.cell("p5_ms").empty()) {
+      step.p5 = time("p5_ms");
+      step.p95 = time("p95_ms");
     }
+    times_.insert_or_assign({row.text("set"), row.text("row")}, step);
   }
+}
+
+std::optional<StepTime> FirstTable::find(const std::string& set, const std::string& row) const {
+  const auto found = times_.find({set, row});
+  return found == times_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void make_of_frame(MeasuredStep& step) {
+  const auto file = std::make_shared<const ExperimentFile>(
+      ExperimentFile::load(experiment_of_study("training", step.frame), step.sets));
+  step.make = [file](std::optional<std::uint64_t> draw) { return file->make(draw); };
+}
+
+std::vector<MeasuredStep> read_measured_steps(std::string_view study, const std::filesystem::path& data,
+                                              const FirstTable& first, std::vector<std::string>& broken) {
+  const StepSources sources = read_sources(broken);
+  MeasuredTables tables(data);
+  std::vector<MeasuredStep> steps;
+  read_rows(study_file(study, "steps.csv"), "of every step", broken, [&](const CheckedRow& row) {
+    const StepSource& source = source_called(row, sources);
+    try {
+      MeasuredStep step = step_of(row, source, tables.row(source.table, row.text("find")));
+      step.first = first.find(step.set, step.row);
+      make_of_frame(step);
+      steps.push_back(std::move(step));
+    } catch (const std::invalid_argument& error) {
+      row.fail("find", error.what());
+    }
+  });
   return steps;
 }
 

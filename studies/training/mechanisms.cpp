@@ -1,16 +1,9 @@
 #include "studies/training/mechanisms.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <array>
-#include <cmath>
+#include <string>
 #include <string_view>
 #include <utility>
-
-#include "studies/training/step_cost.hpp"
-#include "studies/training/step_numbers.hpp"
-#include "workloads/analysis/steady_state.hpp"
 
 namespace c3 { inline namespace studies {
 namespace {
@@ -28,87 +21,71 @@ constexpr std::array kMechanisms = {
                "+framework.host_optimizer=0"}},
     Mechanism{"stalls", {R"(+host.stall="0 s")"}}, Mechanism{"unlike GPUs", {"+gpu.speed_spread=0"}}};
 /// Variants of a step: without any, with each alone, with all.
-constexpr std::size_t kVariants = kMechanisms.size() + 2;
+constexpr std::size_t kVariants = kMechanisms.size() + 2, kAll = kVariants - 1;
 
-bool has(std::size_t variant, std::size_t mechanism) {
-  return variant == kVariants - 1 || variant == mechanism + 1;
+MeasuredStep variant_of(MeasuredStep step, std::size_t variant) {
+  for (std::size_t i = 0; i < kMechanisms.size(); ++i) {
+    if (variant == kAll || variant == i + 1) continue;
+    for (const std::string_view off : kMechanisms[i].off)
+      if (!off.empty()) step.sets.emplace_back(off);
+  }
+  step.draws = 0;
+  step.is_seeded = false;
+  make_of_frame(step);
+  return step;
 }
 
-std::vector<std::string> sets_of(const MeasuredStep& step, std::size_t variant) {
-  std::vector<std::string> sets = step.sets;
-  for (std::size_t i = 0; i < kMechanisms.size(); ++i) {
-    if (has(variant, i)) continue;
-    for (const std::string_view off : kMechanisms[i].off)
-      if (!off.empty()) sets.emplace_back(off);
-  }
-  return sets;
+std::string_view name_of_variant(std::size_t variant) {
+  return variant == 0 ? "none" : kMechanisms[variant - 1].name;
 }
 
 }  // namespace
 
-MechanismsPart::MechanismsPart(std::vector<MeasuredStep> steps) {
-  for (MeasuredStep& step : steps) {
-    Row row{.of = std::move(step)};
-    for (std::size_t variant = 0; variant < kVariants; ++variant)
-      row.files.push_back(
-          ExperimentFile::load(experiment_of_study("training", row.of.frame), sets_of(row.of, variant)));
-    row.times.resize(kVariants);
-    rows_.push_back(std::move(row));
+MechanismsPart::MechanismsPart(const std::vector<MeasuredStep>& steps) {
+  for (std::size_t variant = 0; variant < kVariants; ++variant) {
+    std::vector<MeasuredStep> its;
+    for (const MeasuredStep& step : steps)
+      its.push_back(variant_of(step, variant));
+    variants_.emplace_back(its);
   }
 }
 
 void MechanismsPart::plan(SimulationJobs& jobs) {
-  for (Row& row : rows_) {
-    for (std::size_t variant = 0; variant < kVariants; ++variant) {
-      const auto run = [&row, variant] {
-        const double before = cpu_seconds();
-        const Experiment step = row.files[variant].make(std::nullopt);
-        SimulatedTime found{.time = run_step(step, step.strategies.front(), {}).time};
-        if (variant == kVariants - 1 && step.cluster.nodes == 1) found.values = {cpu_seconds() - before};
-        return found;
-      };
-      jobs.push_back({run, [&row, variant](const SimulatedTime& found) {
-                        row.times[variant] = found.time;
-                        if (!found.values.empty()) row.cpu = found.values.front();
-                      }});
-    }
-  }
+  for (MeasuredStepsPart& variant : variants_)
+    variant.plan(jobs);
 }
 
 StudySection MechanismsPart::section(const PublishedFigures& published) const {
-  StudySection section{.heading = "Mean absolute error with each mechanism alone", .lines = {}, .notes = {}};
-  std::vector<std::string> groups;
-  for (const Row& row : rows_)
-    if (std::ranges::find(groups, row.of.group) == groups.end()) groups.push_back(row.of.group);
-  for (const std::string& group : groups) {
-    StudyLine line{.figure = {.of = published.find("mechanisms." + group)}, .label = group};
-    for (std::size_t variant = 0; variant < kVariants; ++variant) {
-      double sum = 0.0, rows = 0.0;
-      for (const Row& row : rows_) {
-        if (row.of.group != group || !row.times[variant]) continue;
-        sum += kPercent * std::abs(*row.times[variant] / row.of.measured - 1.0);
-        rows += 1.0;
-      }
-      if (rows == 0.0) continue;
-      line.rows = static_cast<std::size_t>(rows);
-      if (variant == kVariants - 1) line.figure.simulated = sum / rows;
-      if (variant == 0) line.beside.emplace_back("none", sum / rows);
-      if (variant > 0 && variant + 1 < kVariants)
-        line.beside.emplace_back(kMechanisms[variant - 1].name, sum / rows);
-    }
+  StudySection section{
+      .heading = "Mean absolute error with each mechanism alone",
+      .lines = {},
+      .notes =
+          {"none: clocks that only the limit on bursts holds, hosts that take no time, GPUs that are alike. "
+           "Each mechanism alone is none and that one."},
+      .value = "all"};
+  std::vector<std::vector<SimulatedStep>> results;
+  for (const MeasuredStepsPart& variant : variants_)
+    results.push_back(variant.results());
+  for (const std::string& group : names_of(results[kAll], &MeasuredStep::group)) {
+    const auto errors_with = [&](std::size_t variant) {
+      return errors_of(results[variant], [&](const SimulatedStep& step) { return step.of.group == group; })
+          .line(published.find("mechanisms." + group), FigureKind::predicted, group);
+    };
+    const StudyLine all = errors_with(kAll);
+    StudyLine line{
+        .figure = {.of = all.figure.of, .simulated = all.figure.simulated}, .label = group, .rows = all.rows};
+    for (std::size_t variant = 0; variant < kAll; ++variant)
+      if (const auto error = errors_with(variant).figure.simulated)
+        line.beside.emplace_back(name_of_variant(variant), *error);
     section.lines.push_back(std::move(line));
   }
-  section.value = "all";
-  section.notes = {
-      "none: clocks that only the limit on bursts holds, hosts that take no time, GPUs that are alike. Each "
-      "mechanism alone is none and that one."};
   return section;
 }
 
 std::vector<double> MechanismsPart::costs() const {
   std::vector<double> seconds;
-  for (const Row& row : rows_)
-    if (row.cpu) seconds.push_back(*row.cpu);
+  for (const SimulatedStep& step : variants_[kAll].results())
+    if (step.now && step.of.make(std::nullopt).cluster.nodes == 1) seconds.push_back(step.sample.cpu);
   return seconds;
 }
 

@@ -1,14 +1,10 @@
 #pragma once
 /// What each mechanism of a step makes of its error: alone, and with all others.
 
-#include <optional>
-#include <string>
 #include <vector>
 
-#include "configs/jobs/experiment_reader.hpp"
-#include "studies/simulations.hpp"
 #include "studies/study.hpp"
-#include "studies/training/measured_steps.hpp"
+#include "studies/training/step_scores.hpp"
 
 namespace c3 { inline namespace studies {
 
@@ -16,7 +12,7 @@ namespace c3 { inline namespace studies {
 class MechanismsPart {
  public:
   /// Reads the experiments of each of \p steps. \throws ConfigError, IoError
-  explicit MechanismsPart(std::vector<MeasuredStep> steps);
+  explicit MechanismsPart(const std::vector<MeasuredStep>& steps);
   void plan(SimulationJobs& jobs);
   /// Mean absolute error of each group.
   StudySection section(const PublishedFigures& published) const;
@@ -24,14 +20,7 @@ class MechanismsPart {
   std::vector<double> costs() const;
 
  private:
-  struct Row {
-    MeasuredStep of;
-    std::vector<ExperimentFile> files = {};          ///< by variant
-    std::vector<std::optional<Seconds>> times = {};  ///< the same
-    std::optional<double> cpu = {};                  ///< s, with all, where the step is on one node
-  };
-
-  std::vector<Row> rows_;
+  std::vector<MeasuredStepsPart> variants_;
 };
 
 }}  // namespace c3::studies

@@ -4,14 +4,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <string>
 #include <utility>
 
-#include "configs/jobs/experiment_reader.hpp"
-#include "studies/training/memory_layouts.hpp"
 #include "studies/training/step_numbers.hpp"
 
 namespace c3 { inline namespace studies {
 namespace {
+
+struct RanStep {
+  MeasuredStep of;
+  StepFacts facts;  ///< unsimulated
+};
 
 StudyLine refused_ones(const std::vector<RanStep>& ran, const PublishedFigures& published) {
   StudyLine line{.figure = {.of = published.find("memory.ran_refused")},
@@ -28,81 +33,40 @@ StudyLine refused_ones(const std::vector<RanStep>& ran, const PublishedFigures& 
   return line;
 }
 
-StudyLine large_ones(const PublishedFigures& published) {
-  const std::vector<LargeLayout> layouts = layouts_too_large();
-  StudyLine line{.figure = {.of = published.find("memory.large_refused")},
-                 .label = "layouts 3 to 10 % too large that are refused",
-                 .rows = layouts.size()};
-  double refused = 0.0;
-  for (const LargeLayout& layout : layouts)
-    refused += layout.facts.fits() ? 0.0 : 1.0;
-  line.figure.simulated = refused;
+/// The largest error of memory that was measured, and where it is.
+StudyLine largest_error(const std::vector<RanStep>& ran, PublishedFigure of, std::string label,
+                        Bytes MemoryPeak::*here, std::optional<Bytes> MeasuredStep::*measured) {
+  StudyLine line{.figure = {.of = std::move(of)}, .label = std::move(label)};
+  std::string where;
+  for (const RanStep& step : ran) {
+    if (!(step.of.*measured)) continue;
+    ++line.rows;
+    const Bytes is = step.facts.memory.*here, was = *(step.of.*measured);
+    const double error = kPercent * std::abs(is / was - 1.0);
+    if (line.figure.simulated && error <= *line.figure.simulated) continue;
+    line.figure.simulated = error;
+    line.beside = {{"here [GiB]", is.value / kGiB}, {"measured [GiB]", was.value / kGiB}};
+    where = fmt::format("{} {}", step.of.set, step.of.row);
+  }
+  if (!where.empty()) line.label += fmt::format(" ({})", where);
   return line;
 }
 
-/// The largest error of one kind of memory, in percent, and where it is.
-class LargestError {
- public:
-  LargestError(std::string label, PublishedFigure of)
-      : line_{.figure = {.of = std::move(of)}, .label = std::move(label)} {}
-
-  void add(const std::string& step, Bytes here, std::optional<Bytes> measured) {
-    if (!measured) return;
-    ++line_.rows;
-    const double error = kPercent * std::abs(here / *measured - 1.0);
-    if (line_.figure.simulated && error <= *line_.figure.simulated) return;
-    line_.figure.simulated = error;
-    line_.beside = {{"here [GiB]", here.value / kGiB}, {"measured [GiB]", measured->value / kGiB}};
-    where_ = step;
-  }
-  StudyLine line() && {
-    if (!where_.empty()) line_.label += fmt::format(" ({})", where_);
-    return std::move(line_);
-  }
-
- private:
-  StudyLine line_;
-  std::string where_;
-};
-
 }  // namespace
 
-std::vector<RanStep> steps_that_ran(const std::vector<MeasuredStep>& steps,
-                                    std::initializer_list<const std::vector<MeasuredGpt>*> gpts,
-                                    const Experiment& frame) {
+StudySection memory_verdicts(const std::vector<MeasuredStep>& steps, const PublishedFigures& published) {
   std::vector<RanStep> ran;
-  for (const MeasuredStep& step : steps) {
-    const auto file = ExperimentFile::load(experiment_of_study("training", step.frame), step.sets);
-    ran.push_back({.name = fmt::format("{} {}", step.set, step.row),
-                   .facts = *file.make(std::nullopt).step,
-                   .in_use = step.in_use,
-                   .reserved = step.reserved});
-  }
-  for (const std::vector<MeasuredGpt>* rows : gpts)
-    for (const MeasuredGpt& row : *rows)
-      ran.push_back({.name = row.name(), .facts = *step_of(row, frame).step});
-  return ran;
-}
-
-StudySection memory_verdicts(const std::vector<RanStep>& ran, const PublishedFigures& published) {
-  StudySection section{
-      .heading = "Memory of steps that ran, and of steps that are too large", .lines = {}, .notes = {}};
-  section.lines.push_back(refused_ones(ran, published));
-  section.lines.push_back(large_ones(published));
-  LargestError in_use("largest error of memory in use, %", published.find("memory.in_use"));
-  LargestError reserved("largest error of memory reserved, %", published.find("memory.reserved"));
-  for (const RanStep& step : ran) {
-    in_use.add(step.name, step.facts.memory.bytes, step.in_use);
-    reserved.add(step.name, step.facts.memory.reserved, step.reserved);
-  }
-  section.lines.push_back(std::move(in_use).line());
-  section.lines.push_back(std::move(reserved).line());
-  section.notes = {
-      "Needed: what the allocator cannot free, of what the framework leaves of a GPU's memory. A step that "
-      "reserves more than there is runs, and frees its cache on the way.",
-      "Too large: thirty layouts of shipped models, GPUs and frameworks, by a count of their tensors."};
-  section.decimals = 2;
-  return section;
+  for (const MeasuredStep& step : steps)
+    ran.push_back({step, step.make(std::nullopt).step.value()});
+  return {.heading = "Memory of steps that ran",
+          .lines = {refused_ones(ran, published),
+                    largest_error(ran, published.find("memory.in_use"), "largest error of memory in use, %",
+                                  &MemoryPeak::bytes, &MeasuredStep::in_use),
+                    largest_error(ran, published.find("memory.reserved"), "largest error of memory reserved, %",
+                                  &MemoryPeak::reserved, &MeasuredStep::reserved)},
+          .notes = {"Needed: what the allocator cannot free, of what the framework leaves of a GPU's memory. A "
+                    "step that reserves more than there is runs, and frees its cache on the way."},
+          .decimals = 2};
 }
 
 }}  // namespace c3::studies

@@ -3,13 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "engine/units.hpp"
 
@@ -17,14 +14,6 @@ namespace c3 { inline namespace studies {
 
 inline constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
 inline constexpr double kPercent = 100.0;
-
-/// The sample in the middle by \p of, the lower one of two. \param samples at least one
-template <class Sample, class Of = std::identity>
-Sample median_of(std::vector<Sample> samples, Of of = {}) {
-  const auto middle = samples.begin() + static_cast<std::ptrdiff_t>((samples.size() - 1) / 2);
-  std::ranges::nth_element(samples, middle, {}, of);
-  return *middle;
-}
 
 /// Columns of the study's rows.
 inline constexpr std::string_view kStepCsvHeader =

@@ -4,18 +4,15 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <utility>
 
+#include "base/cpu_clock.hpp"
 #include "base/statistics.hpp"
-#include "studies/comparison.hpp"
 #include "studies/training/step_numbers.hpp"
 #include "workloads/analysis/steady_state.hpp"
 
 namespace c3 { inline namespace studies {
 namespace {
-
-constexpr std::uint64_t kDraws = 10;
 
 struct GroupLabel {
   std::string_view group, label;
@@ -29,36 +26,6 @@ constexpr std::array kGroups = {
     GroupLabel{"simumax.tp8", "the same, TP 8"},
     GroupLabel{"vtrain18b", "GPT 18.4B, TP x DP on 256 A100, Megatron-DeepSpeed"}};
 
-double error_of(const SimulatedStep& step, const StepTime& time) {
-  return kPercent * (time.here / step.measured - 1.0);
-}
-
-/// Of the steps that are in \p group and were simulated.
-struct GroupErrors {
-  Comparison comparison;
-  double signed_sum = 0.0, first_sum = 0.0;
-  std::size_t rows = 0, first_rows = 0;
-
-  void add(const SimulatedStep& step, std::uint64_t block) {
-    if (!step.now) return comparison.skip();
-    std::vector<Comparison::Beside> beside;
-    if (step.first) {
-      beside.emplace_back("first", step.first->here);
-      first_sum += error_of(step, *step.first);
-      ++first_rows;
-    }
-    comparison.add({step.measured, step.now->here, block}, beside);
-    signed_sum += error_of(step, *step.now);
-    ++rows;
-  }
-  std::optional<double> signed_now() const {
-    return rows > 0 ? std::optional(signed_sum / static_cast<double>(rows)) : std::nullopt;
-  }
-  std::optional<double> signed_first() const {
-    return first_rows > 0 ? std::optional(first_sum / static_cast<double>(first_rows)) : std::nullopt;
-  }
-};
-
 void beside_if(StudyLine& line, const char* name, std::optional<double> value) {
   if (value) line.beside.emplace_back(name, *value);
 }
@@ -68,11 +35,11 @@ struct Coverage {
   std::size_t rows = 0, held = 0;
   std::vector<double> widths;
 
-  void add(Seconds measured, const StepTime& time) {
-    if (!time.p5) return;
+  void add(Seconds measured, const std::optional<StepTime>& time) {
+    if (!time || !time->p5) return;
     ++rows;
-    if (*time.p5 <= measured && measured <= *time.p95) ++held;
-    widths.push_back(kPercent * ((*time.p95 - *time.p5) / time.here));
+    if (*time->p5 <= measured && measured <= *time->p95) ++held;
+    widths.push_back(kPercent * ((*time->p95 - *time->p5) / time->here));
   }
   std::optional<double> share() const {
     return rows > 0 ? std::optional(kPercent * static_cast<double>(held) / static_cast<double>(rows))
@@ -81,87 +48,119 @@ struct Coverage {
   std::optional<double> width() const { return rows > 0 ? std::optional(quantile(widths, 0.5)) : std::nullopt; }
 };
 
-std::pair<Coverage, Coverage> coverage_of(const std::vector<SimulatedStep>& steps,
-                                          const std::function<bool(const SimulatedStep&)>& is) {
-  std::pair<Coverage, Coverage> coverage;  // now and first
+/// Now and first, of the steps of \p set; empty: of all.
+std::pair<Coverage, Coverage> coverage_of(const std::vector<SimulatedStep>& steps, std::string_view set) {
+  std::pair<Coverage, Coverage> coverage;
   for (const SimulatedStep& step : steps) {
-    if (!is(step)) continue;
-    if (step.now) coverage.first.add(step.measured, *step.now);
-    if (step.first) coverage.second.add(step.measured, *step.first);
+    if (!set.empty() && step.of.set != set) continue;
+    coverage.first.add(step.of.measured, step.now);
+    coverage.second.add(step.of.measured, step.of.first);
   }
   return coverage;
 }
 
-std::vector<std::string> sets_of(const std::vector<SimulatedStep>& steps) {
-  std::vector<std::string> sets;
-  for (const SimulatedStep& step : steps)
-    if (std::ranges::find(sets, step.set) == sets.end()) sets.push_back(step.set);
-  return sets;
-}
-
 }  // namespace
+
+double SimulatedStep::error(Seconds time) const { return kPercent * (time / of.measured - 1.0); }
 
 StepTime time_with_interval(Seconds here, const std::vector<double>& drawn) {
   if (drawn.empty()) return {.here = here};
   return {.here = here, .p5 = Seconds{quantile(drawn, 0.05)}, .p95 = Seconds{quantile(drawn, 0.95)}};
 }
 
-MeasuredStepsPart::MeasuredStepsPart(std::vector<MeasuredStep> steps) {
-  for (MeasuredStep& step : steps) {
-    ExperimentFile file = ExperimentFile::load(experiment_of_study("training", step.frame), step.sets);
-    rows_.push_back({.of = std::move(step), .file = std::move(file)});
-  }
+MeasuredStepsPart::MeasuredStepsPart(const std::vector<MeasuredStep>& steps) {
+  for (const MeasuredStep& step : steps)
+    rows_.push_back({.of = step});
 }
 
 void MeasuredStepsPart::plan(SimulationJobs& jobs) {
   for (Row& row : rows_) {
-    const auto simulate = [&row](std::optional<std::uint64_t> draw) {
-      const Experiment step = row.file.make(draw);
-      return SimulatedTime{.time = run_step(step, step.strategies.front(), {.seed = draw.value_or(0)}).time};
+    const auto simulate = [&row](std::optional<std::uint64_t> draw, std::uint64_t seed) {
+      const CpuClock clock;
+      const Experiment step = row.of.make(draw);
+      const RunResult run = run_step(step, step.strategies.front(), {.seed = seed});
+      const StepBreakdown& times = run.classes.front().times;
+      return SimulatedTime{
+          .time = run.time,
+          .values = {times.kernels.value, times.exposed.value, times.idle.value, clock.seconds()}};
     };
-    jobs.push_back({[simulate] { return simulate(std::nullopt); },
-                    [&row](const SimulatedTime& found) { row.here = found.time; }});
-    for (std::uint64_t draw = 0; draw < kDraws; ++draw)
-      jobs.push_back({[simulate, draw] { return simulate(draw); },
+    const int seeds = row.of.is_seeded ? row.of.make(std::nullopt).measure.seeds : 1;
+    for (int seed = 0; seed < seeds; ++seed)
+      jobs.push_back({[simulate, seed] { return simulate(std::nullopt, static_cast<std::uint64_t>(seed)); },
+                      [&row](const SimulatedTime& found) {
+                        if (!found.time) return;
+                        const std::vector<double>& values = found.values;
+                        row.samples.push_back({*found.time, Seconds{values.at(0)}, Seconds{values.at(1)},
+                                               Seconds{values.at(2)}, values.at(3)});
+                      }});
+    for (std::uint64_t draw = 0; draw < row.of.draws; ++draw)
+      jobs.push_back({[simulate, draw, &row] { return simulate(draw, row.of.is_seeded ? 0 : draw); },
                       [&row](const SimulatedTime& found) {
                         if (found.time) row.drawn.push_back(found.time->value);
                       }});
   }
 }
 
-std::vector<SimulatedStep> MeasuredStepsPart::results(const FirstTable& first) const {
+std::vector<SimulatedStep> MeasuredStepsPart::results() const {
   std::vector<SimulatedStep> steps;
   for (const Row& row : rows_) {
-    SimulatedStep step{.set = row.of.set,
-                       .group = row.of.group,
-                       .row = row.of.row,
-                       .measured = row.of.measured,
-                       .first = first.find(row.of.set, row.of.row)};
-    if (row.here) step.now = time_with_interval(*row.here, row.drawn);
+    SimulatedStep step{.of = row.of};
+    if (!row.samples.empty()) {
+      step.sample = lower_median(row.samples);
+      step.now = time_with_interval(step.sample.time, row.drawn);
+    }
     steps.push_back(std::move(step));
   }
   return steps;
 }
 
+std::vector<std::string> names_of(const std::vector<SimulatedStep>& steps, std::string MeasuredStep::*of) {
+  std::vector<std::string> names;
+  for (const SimulatedStep& step : steps)
+    if (std::ranges::find(names, step.of.*of) == names.end()) names.push_back(step.of.*of);
+  return names;
+}
+
+Comparison errors_of(const std::vector<SimulatedStep>& steps,
+                     const std::function<bool(const SimulatedStep&)>& is) {
+  Comparison errors;
+  std::uint64_t block = 0;
+  for (const SimulatedStep& step : steps) {
+    if (!is(step)) continue;
+    std::vector<Comparison::Beside> beside;
+    if (step.of.first) beside.emplace_back("first", step.of.first->here);
+    if (step.now)
+      errors.add({step.of.measured, step.now->here, block++}, beside);
+    else
+      errors.skip();
+  }
+  return errors;
+}
+
+void set_error(StudyLine& line, const SimulatedStep& step) {
+  if (step.now) {
+    line.figure.simulated = step.error(step.now->here);
+    if (step.now->p5) {
+      line.figure.p5 = step.error(*step.now->p5);
+      line.figure.p95 = step.error(*step.now->p95);
+    }
+  }
+  if (step.of.first) line.beside.emplace_back("first", step.error(step.of.first->here));
+}
+
 StudySection groups_section(const std::vector<SimulatedStep>& steps, const PublishedFigures& published) {
   StudySection section{.heading = "Steps by group: mean absolute error", .lines = {}, .notes = {}};
   for (const auto& [group, label] : kGroups) {
-    GroupErrors errors;
-    std::uint64_t block = 0;
-    for (const SimulatedStep& step : steps)
-      if (step.group == group) errors.add(step, block++);
+    const Comparison errors =
+        errors_of(steps, [&](const SimulatedStep& step) { return step.of.group == group; });
     const std::string id = fmt::format("steps.{}", group);
-    StudyLine line = errors.comparison.line(published.find(id), FigureKind::predicted, std::string(label));
-    beside_if(line, "signed", errors.signed_now());
-    beside_if(line, "first signed", errors.signed_first());
+    StudyLine line = errors.line(published.find(id), FigureKind::predicted, std::string(label));
+    beside_if(line, "signed", errors.signed_mean());
+    beside_if(line, "first signed", errors.signed_mean("first"));
     section.lines.push_back(std::move(line));
-    if (group != "mpt") continue;
-    StudyLine mean{.figure = {.of = published.find(id + ".signed")},
-                   .label = "the same, mean of signed errors"};
-    mean.rows = errors.rows;
-    mean.figure.simulated = errors.signed_now();
-    beside_if(mean, "first", errors.signed_first());
-    section.lines.push_back(std::move(mean));
+    if (group == "mpt")
+      section.lines.push_back(
+          errors.signed_line(published.find(id + ".signed"), "the same, mean of signed errors"));
   }
   section.value = "now";
   section.notes = {
@@ -173,14 +172,15 @@ StudySection gain_section(const std::vector<SimulatedStep>& steps, const Publish
   StudyLine line{.figure = {.of = published.find("async_gain")}, .label = "64 H100, FSDP 8 x TP 8"};
   const auto step = [&](std::string_view row) -> const SimulatedStep* {
     const auto found = std::ranges::find_if(
-        steps, [row](const SimulatedStep& each) { return each.set == "titan_tp" && each.row == row; });
+        steps, [row](const SimulatedStep& each) { return each.of.set == "titan_tp" && each.of.row == row; });
     return found == steps.end() ? nullptr : &*found;
   };
   const SimulatedStep *plain = step("plain"), *async = step("async");
   if (plain != nullptr && async != nullptr && plain->now && async->now) {
     line.rows = 2;
     line.figure.simulated = plain->now->here / async->now->here;
-    if (plain->first && async->first) line.beside = {{"first", plain->first->here / async->first->here}};
+    if (plain->of.first && async->of.first)
+      line.beside = {{"first", plain->of.first->here / async->of.first->here}};
   }
   return {.heading = "Asynchronous tensor parallelism: time without over time with it",
           .lines = {std::move(line)},
@@ -192,49 +192,41 @@ StudySection gain_section(const std::vector<SimulatedStep>& steps, const Publish
 StudySection rows_section(const std::vector<SimulatedStep>& steps, const PublishedFigures& published) {
   StudySection section{.heading = "Steps by row: signed error", .lines = {}, .notes = {}};
   for (const SimulatedStep& step : steps) {
-    std::string name = step.row;
+    std::string name = step.of.row;
     std::ranges::replace(name, ' ', '-');
-    StudyLine line{.figure = {.of = published.find(fmt::format("steps.{}.{}", step.group, name))},
-                   .label = fmt::format("{}, {}", step.set, step.row)};
-    if (step.now) {
-      line.figure.simulated = error_of(step, *step.now);
-      if (step.now->p5) {
-        line.figure.p5 = kPercent * (*step.now->p5 / step.measured - 1.0);
-        line.figure.p95 = kPercent * (*step.now->p95 / step.measured - 1.0);
-      }
-    }
-    if (step.first) line.beside.emplace_back("first", error_of(step, *step.first));
-    line.beside.emplace_back("measured [ms]", step.measured / 1.0_ms);
+    StudyLine line{.figure = {.of = published.find(fmt::format("steps.{}.{}", step.of.group, name))},
+                   .label = fmt::format("{}, {}", step.of.set, step.of.row)};
+    set_error(line, step);
+    line.beside.emplace_back("measured [ms]", step.of.measured / 1.0_ms);
     section.lines.push_back(std::move(line));
   }
   section.value = "now";
-  section.notes = {fmt::format("p5..p95: over {} draws of everything that is a range.", kDraws)};
+  section.notes = {"p5..p95: over 10 draws of everything that is a range."};
   return section;
 }
 
 StudySection intervals_section(const std::vector<SimulatedStep>& steps, const PublishedFigures& published) {
   StudySection section{.heading = "Intervals of 90 %: rows whose measured time lies in them, and width",
                        .lines = {},
-                       .notes = {}};
+                       .notes = {},
+                       .value = "now"};
   const auto add = [&](const std::string& id, const std::string& label, std::size_t rows,
                        std::optional<double> now, std::optional<double> first) {
-    StudyLine line{.figure = {.of = published.find(id)}, .label = label, .rows = rows};
-    line.figure.simulated = now;
-    beside_if(line, "first", first);
-    section.lines.push_back(std::move(line));
+    section.lines.push_back(
+        {.figure = {.of = published.find(id), .simulated = now}, .label = label, .rows = rows});
+    beside_if(section.lines.back(), "first", first);
   };
-  const auto [now, first] = coverage_of(steps, [](const SimulatedStep&) { return true; });
+  const auto [now, first] = coverage_of(steps, "");
   add("intervals.held", "all rows", now.rows, now.share(), first.share());
   std::optional<double> least_now, least_first;
-  for (const std::string& set : sets_of(steps)) {
-    const auto [here, then] = coverage_of(steps, [&](const SimulatedStep& step) { return step.set == set; });
+  for (const std::string& set : names_of(steps, &MeasuredStep::set)) {
+    const auto [here, then] = coverage_of(steps, set);
     add("intervals.held." + set, "of these " + set, here.rows, here.share(), then.share());
     if (here.share()) least_now = std::min(least_now.value_or(kPercent), *here.share());
     if (then.share()) least_first = std::min(least_first.value_or(kPercent), *then.share());
   }
   add("intervals.least", "in the set with the fewest", 0, least_now, least_first);
   add("intervals.width", "median width, of the time", now.rows, now.width(), first.width());
-  section.value = "now";
   return section;
 }
 

@@ -1,22 +1,24 @@
 #include "studies/study_table.hpp"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "base/statistics.hpp"
 #include "configs/jobs/experiment_reader.hpp"
 #include "studies/training/gpt_pieces.hpp"
+#include "studies/training/interference.hpp"
 #include "studies/training/measured_gpts.hpp"
 #include "studies/training/mechanisms.hpp"
 #include "studies/training/memory_verdicts.hpp"
 #include "studies/training/published_steps.hpp"
-#include "studies/training/step_checks.hpp"
-#include "studies/training/step_cost.hpp"
 #include "studies/training/step_numbers.hpp"
 #include "studies/training/step_scores.hpp"
 
@@ -37,16 +39,41 @@ Experiment with_slow_host(const std::filesystem::path& path) {
   return ExperimentFile::load(path, sets).make(std::nullopt);
 }
 
-std::string rows_of(const std::vector<SimulatedStep>& steps, const std::vector<GptPiece>& pieces) {
+/// \param slow the same steps with slow hosts, where there are such
+std::string rows_of(const std::vector<SimulatedStep>& steps, const std::vector<SimulatedStep>& slow = {}) {
   std::string text;
-  for (const SimulatedStep& step : steps) {
-    const StepTime time = step.now.value_or(StepTime{});
-    const auto here = step.now ? std::optional(time.here) : std::nullopt;
-    text += step_csv(step.set, step.row, step.measured, {here, time.p5, time.p95});
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const SimulatedStep& step = steps[i];
+    std::array<std::optional<Seconds>, 6> times;
+    if (step.now) times = {step.now->here, step.now->p5, step.now->p95};
+    if (i < slow.size() && slow[i].now) times[3] = slow[i].now->here;
+    if (step.now && step.of.gpt) {
+      times[4] = step.sample.kernels;
+      times[5] = step.sample.exposed;
+    }
+    text += step_csv(step.of.set, step.of.row, step.of.measured, times);
   }
+  return text;
+}
+
+std::string rows_of(const std::vector<GptPiece>& pieces) {
+  std::string text;
   for (const GptPiece& piece : pieces)
     text += step_csv("pieces", piece.name, piece.measured, {piece.here});
   return text;
+}
+
+/// The median of \p seconds, each of a step on one node.
+StudySection cost_section(const std::vector<double>& seconds, const PublishedFigures& published) {
+  StudyLine line{.figure = {.of = published.find("cpu.step")},
+                 .label = "median, a step on one node",
+                 .rows = seconds.size()};
+  if (!seconds.empty()) line.figure.simulated = lower_median(seconds);
+  return {.heading = "CPU time of a simulated step, this machine",
+          .lines = {std::move(line)},
+          .notes = {},
+          .value = "now",
+          .decimals = 3};
 }
 
 }  // namespace
@@ -56,54 +83,54 @@ StudyOutcome reproduce_training(const StudyInput& input, const PublishedFigures&
   StudyOutcome outcome;
   const FirstTable first(study_file("training", "first.csv"));
   const std::filesystem::path file = experiment_of_study("training", "gpt_a100.toml");
-  const Experiment frame = ExperimentFile::load(file).make(std::nullopt);
-  const std::vector<MeasuredGpt> rows = read_measured_gpts(input.data / kGpts, outcome.broken);
-  const std::vector<MeasuredGpt> rows_of_8 = read_measured_gpts(input.data / kGptsOf8, outcome.broken);
-  const std::vector<MeasuredStep> other_rows = read_measured_steps(input.data, outcome.broken);
-  MeasuredGptsPart gpts(rows, frame, with_slow_host(file));
-  MeasuredGptsPart gpts_of_8(rows_of_8, frame, std::nullopt);
-  MeasuredStepsPart measured(other_rows);
-  PublishedStepsPart published_steps;
-  std::vector<MeasuredStep> all_rows = published_steps.measured(published);
-  all_rows.insert(all_rows.end(), other_rows.begin(), other_rows.end());
-  MechanismsPart mechanisms(std::move(all_rows));
+  const auto frame = std::make_shared<const Experiment>(ExperimentFile::load(file).make(std::nullopt));
+  const auto slow_frame = std::make_shared<const Experiment>(with_slow_host(file));
+  std::vector<std::string> broken_again;  // of the table that is read twice
+  const std::vector<MeasuredStep> gpt_rows = read_measured_gpts(input.data / kGpts, frame, outcome.broken),
+                                  rows_of_8 = read_measured_gpts(input.data / kGptsOf8, frame, outcome.broken),
+                                  slow_rows = read_measured_gpts(input.data / kGpts, slow_frame, broken_again);
+  const std::vector<MeasuredStep> other_rows =
+      read_measured_steps("training", input.data, first, outcome.broken);
+  std::vector<MeasuredStep> all_rows = published_steps(published, first);
+  std::ranges::copy(other_rows, std::back_inserter(all_rows));
+  std::vector<MeasuredStep> ran = other_rows;
+  for (const auto* rows : {&gpt_rows, &rows_of_8})
+    std::ranges::copy(*rows, std::back_inserter(ran));
+  MeasuredStepsPart measured(all_rows), gpts(gpt_rows), gpts_of_8(rows_of_8), slow_gpts(slow_rows);
+  MechanismsPart mechanisms(all_rows);
   InterferencePart interference;
-  GathersPart gathers;
   SimulationJobs jobs;
   interference.plan(jobs);
-  gathers.plan(jobs);
   measured.plan(jobs);
   mechanisms.plan(jobs);
-  published_steps.plan(jobs);
-  gpts.plan(jobs);
-  gpts_of_8.plan(jobs);
+  for (MeasuredStepsPart* part : {&gpts, &gpts_of_8, &slow_gpts})
+    part->plan(jobs);
   run_simulations(jobs, progress, input.processes);
 
-  std::vector<SimulatedStep> steps = published_steps.results(published, first);
-  std::ranges::move(measured.results(first), std::back_inserter(steps));
-  std::vector<SimulatedGpt> simulated = gpts.results();
-  std::ranges::move(gpts_of_8.results(), std::back_inserter(simulated));
-  const std::vector<GptPiece> pieces = gpt_pieces(simulated);
+  const std::vector<SimulatedStep> steps = measured.results();
+  const std::vector<SimulatedStep> on_2_and_4 = gpts.results(), on_8 = gpts_of_8.results(),
+                                   slow = slow_gpts.results();
+  std::vector<SimulatedStep> all_gpts = on_2_and_4;
+  std::ranges::copy(on_8, std::back_inserter(all_gpts));
+  const std::vector<GptPiece> pieces = gpt_pieces(all_gpts);
   std::vector<double> costs = mechanisms.costs();
-  for (const MeasuredGptsPart* part : {&gpts, &gpts_of_8})
-    std::ranges::copy(part->costs(), std::back_inserter(costs));
-  outcome.report = {published_steps.section(published, first),
+  for (const SimulatedStep& step : all_gpts)
+    if (step.now) costs.push_back(step.sample.cpu);
+  outcome.report = {published_section(steps, published),
                     groups_section(steps, published),
                     gain_section(steps, published),
                     pieces_section(pieces, first, published),
                     mechanisms.section(published),
                     intervals_section(steps, published),
                     rows_section(steps, published),
-                    memory_section(published),
-                    memory_verdicts(steps_that_ran(other_rows, {&rows, &rows_of_8}, frame), published),
-                    gpts.summary(published),
-                    gpts.worst(published),
+                    memory_verdicts(ran, published),
+                    gpts_section(on_2_and_4, slow, published),
+                    worst_gpts(on_2_and_4, published),
                     interference.section(published),
-                    gathers.section(published),
                     cost_section(costs, published)};
   if (input.wants_rows)
-    outcome.rows_csv =
-        std::string(kStepCsvHeader) + rows_of(steps, pieces) + gpts.rows_csv() + gpts_of_8.rows_csv();
+    outcome.rows_csv = std::string(kStepCsvHeader) + rows_of(steps) + rows_of(pieces) +
+                       rows_of(on_2_and_4, slow) + rows_of(on_8);
   return outcome;
 }
 

@@ -6,7 +6,7 @@ import unittest.mock
 
 from command import SOURCE, ScratchTest
 
-VTRAIN_COLUMNS = ("# GPUs,global batch,micro batch,hidden size,attention heads,# layers,sequence length,tensor parallelism,"
+VTRAIN_COLUMNS = ("GPUs,global batch,micro batch,hidden size,attention heads,# layers,sequence length,tensor parallelism,"
                   "data parallelism,pipeline parallelism,iteration time (ms)\n")
 SMALL_MODEL = """hidden = 512
 ffn = 1024
@@ -46,3 +46,8 @@ class SmallStepsTest(ScratchTest):
     def add_tables(self, tables):
         for name, text in tables.items():
             (self.tables / name).write_text(text)
+
+    def add_steps(self, study, text):
+        folder = self.folder / "configs/studies" / study
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "steps.csv").write_text(text)

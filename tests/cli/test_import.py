@@ -71,6 +71,7 @@ class Import(ScratchTest):
         # Rank 1 is 40 us late once: 150 to 300 us; then 510 to 700 us.
         self.assertEqual((collectives["true_cost_us"], collectives["waiting_us"], collectives["waiting_at_least_us"]), (150 + 190, 40, 0))
         self.assertEqual(collectives["alike"][0]["bytes"], 2048)
+        self.assertEqual(collectives["alike"][0]["true_cost_median_us"], 150)
         self.assertEqual(report["stragglers"][0]["last"] + report["stragglers"][-1]["last"], 2)
         replay = report["replay"]["with_cross_stream_edges"]
         self.assertEqual((replay["step_error"], replay["start_error_worst"]), (0, 0))

@@ -75,6 +75,7 @@ class ImportGpu(ScratchTest):
         self.assertEqual((all_["count"], all_["modelled_count"]), (3, 2))
         self.assertAlmostEqual(all_["recorded_us"], 630)
         self.assertAlmostEqual(all_["modelled_us"], all_["predicted_us"] + 20)
+        self.assertGreaterEqual(all_["predicted_with_empty_caches_us"], all_["predicted_us"])
         self.assertEqual(self.rows("fallbacks")[0]["kernel"], "my_kernel")
 
     def test_the_report_has_both_tables(self):

@@ -8,16 +8,24 @@ from command import c3sim
 from small_steps import VTRAIN_COLUMNS, SmallStepsTest
 
 ROWS = ["2,4,2,256,4,2,256,2,1,1,9.5", "2,8,1,512,8,2,256,1,2,1,30.25", "4,4,2,256,4,2,256,1,2,2,12.5"]  # the last has a pipeline
-# One row or two of each table of steps: those with fp8 or a pipeline are left out.
+# One row or two of each table of steps.
 TABLES = {
     "vtrain_8gpu_h1024_l12.csv": VTRAIN_COLUMNS + "8,16,1,256,8,2,256,8,1,1,20\n8,8,1,256,8,2,256,8,1,1,11\n",
     "torchtitan_8b_128gpu_and_async_tp.csv":
-        "model,gpus,fsdp,tp,seq,local_batch,compile,fp8,async_tp,tps_gpu,mem_gib\n8B,16,16,1,256,1,0,0,0,9000,1.5\n8B,16,16,1,256,1,1,1,0,9000,1.5\n"
-        "8B,16,2,8,256,2,1,0,0,9000,\n8B,16,2,8,256,2,1,0,1,9100,\n",
-    "mosaic_mpt_a100_80g_125m_1b.csv":
-        "model,seq,gpus,micro_batch,grad_accum,tokens_s,act_ckpt\n1b,256,8,1,2,500000,True\n125m,256,8,1,1,300000,False\n",
-    "simumax_b200_70b.csv": "tp,pp,layers,seq,mbs,micro_batches,step_ms,peak_alloc_gib\n2,1,2,256,1,2,9,0.5\n2,2,2,256,1,2,9,0.5\n8,1,2,256,1,2,9,0.5\n",
-    "vtrain_multi_node_18b_39b.csv": VTRAIN_COLUMNS + "16,8,1,256,8,2,256,8,2,1,30\n16,8,1,256,8,2,256,8,1,2,30\n"}
+        "gpus,fsdp,seq,local_batch,compile,async_tp,tps_gpu,mem_gib\n16,16,256,1,0,0,9000,1.5\n16,2,256,2,1,0,9000,\n16,2,256,2,1,1,9100,\n",
+    "mosaic_mpt_a100_80g_125m_1b.csv": "model,seq,gpus,micro_batch,grad_accum,tokens_s\n1b,256,8,1,2,500000\n125m,256,8,1,1,300000\n",
+    "simumax_b200_70b.csv": "tp,layers,seq,mbs,micro_batches,step_ms,peak_alloc_gib\n2,2,256,1,2,9,0.5\n8,2,256,1,2,9,0.5\n",
+    "vtrain_multi_node_18b_39b.csv": VTRAIN_COLUMNS + "16,8,1,512,8,2,256,8,2,1,30\n"}
+STEPS = """set,row,group,ranked,judged,frame,settings,source,find
+titan128,eager,titan128,,,llama3_8b_fsdp128.toml,training.framework=pytorch-eager,titan,compile=0
+titan_tp,plain,titan_tp,,,llama3_8b_fsdp8_tp8.toml,training.framework=pytorch-compiled,titan,compile=1; async_tp=0
+titan_tp,async,titan_tp,,,llama3_8b_fsdp8_tp8.toml,training.framework=pytorch-compiled; +training.tensor_overlap=user_buffers,titan,async_tp=1
+mpt,1b s256 mb1,mpt,,,mpt_a100.toml,training.recompute=full,mpt,model=1b
+mpt,125m s256 mb1,mpt,,,mpt_a100.toml,,mpt,model=125m
+simumax,tp2 m2,simumax.tp2,,,llama3_70b_b200.toml,,simumax,tp=2
+simumax,tp8 m2,simumax.tp8,,,llama3_70b_b200.toml,,simumax,tp=8
+vtrain18b,tp8 mb1,vtrain18b,,,gpt_18b_a100.toml,,vtrain,gpus=16
+"""
 NODES = {"llama3_8b_fsdp128.toml": 2, "llama3_8b_fsdp8_tp8.toml": 2, "gpt_18b_a100.toml": 2, "mpt_a100.toml": 1,
          "llama3_70b_b200.toml": 1}
 # As of the whole study.
@@ -35,6 +43,7 @@ class ReproduceTraining(SmallStepsTest):
         for name, nodes in NODES.items():
             self.add_experiment(name, nodes, layers=2)
         self.add_tables(TABLES)
+        self.add_steps("training", STEPS)
         self.add_tables({"gpt_one_node_a100_2_and_4_gpus.csv": VTRAIN_COLUMNS + "".join(row + "\n" for row in ROWS)})
 
     def test_every_figure_is_there_and_those_made_of_others_agree_with_them(self):

@@ -7,10 +7,10 @@
 #include <stdexcept>
 
 #include "engine/errors.hpp"
+#include "importers/collective_times/error_score.hpp"
 #include "importers/collective_times/library_release.hpp"
 #include "importers/collective_times/measured_tables.hpp"
 #include "studies/collectives/experts_part.hpp"
-#include "studies/collectives/scores.hpp"
 #include "studies/collectives/systems_map.hpp"
 #include "studies/collectives/table_run.hpp"
 #include "studies/simulations.hpp"

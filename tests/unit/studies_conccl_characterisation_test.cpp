@@ -10,8 +10,8 @@
 #include "configs/presets/preset_store.hpp"
 #include "engine/errors.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
+#include "studies/conccl/alone.hpp"
 #include "studies/conccl/characterisation_part.hpp"
-#include "studies/conccl/gemm_alone.hpp"
 #include "studies/study.hpp"
 #include "tests/support/mi300x_like.hpp"
 #include "tests/support/near.hpp"
@@ -41,13 +41,14 @@ Experiment drawn(std::optional<std::uint64_t> draw) {
 
 CharacterisationPart characterised(int draws) { return {drawn, draws}; }
 
-const StudyLine& line_of(const StudyReport& report, std::string_view id) {
-  for (const StudySection& section : report) {
-    const auto found =
-        std::ranges::find(section.lines, id, [](const StudyLine& line) { return line.figure.of.id; });
-    if (found != section.lines.end()) return *found;
-  }
-  throw std::runtime_error("no figure " + std::string(id));
+/// What \p part finds after its jobs have run.
+FoundNumbers found_by(CharacterisationPart& part) {
+  SimulationJobs jobs;
+  part.plan(jobs);
+  run_simulations(jobs, kQuiet);
+  FoundNumbers found;
+  part.add_found(found);
+  return found;
 }
 
 TEST_CASE("the GEMMs are two models' five projections of three lengths, 405B's up among them") {
@@ -105,42 +106,28 @@ TEST_CASE("copy engines are set beside the library's choice and its ring, as the
   CHECK_THROWS_AS(dma_options(without), std::logic_error);
 }
 
-TEST_CASE("figures are medians over draws beside the nominal value, and nominal without draws") {
-  const PublishedFigures published(study_file("conccl", "published.csv"));
-  CharacterisationPart nominal = characterised(0);
-  CharacterisationPart over = characterised(3);
-  for (CharacterisationPart* part : {&nominal, &over}) {
-    SimulationJobs jobs;
-    part->plan(jobs);
-    run_simulations(jobs, kQuiet);
-  }
-  const StudyReport alone = nominal.sections(published), drawn_too = over.sections(published);
-  const double faster = line_of(alone, "dma.large").figure.simulated.value();
-  const StudyLine& large = line_of(drawn_too, "dma.large");
-  CHECK(line_of(alone, "dma.large").beside.empty());
-  CHECK(large.beside.front() == std::pair<std::string, double>{"nominal", faster});
-  // The second of three draws: links carry 0.8 of their nominal payload, all but latency is that much slower.
-  CHECK(large.figure.simulated.value() == near((100.0 + faster) / 0.8 - 100.0, 0.01));
-  CHECK(large.figure.p5.value() < large.figure.simulated.value());
-  CHECK(line_of(drawn_too, "gemm.minus64.mean").figure.p5 ==
-        line_of(drawn_too, "gemm.minus64.mean").figure.p95);
-  for (const std::string_view id :
-       {"gemm.minus64.mean", "gemm.405b_up_4096.minus32", "gemm.405b_up_4096.minus64", "dma.small.all_gather",
-        "dma.small.all_to_all", "dma.large"}) {
-    CAPTURE(id);
-    CHECK(passes(line_of(alone, id).figure).has_value());
-  }
-  CHECK(line_of(alone, "knee.all_gather").figure.simulated == 32.0);
-  CHECK(line_of(alone, "knee.all_gather").figure.kind == FigureKind::input);
+TEST_CASE("numbers are found at nominal values and in every draw") {
+  CharacterisationPart part = characterised(3);
+  const FoundNumbers found = found_by(part);
+  const Found& alone = found.at("alone");
+  REQUIRE(alone.nominal.size() == 1);
+  REQUIRE(alone.draws.size() == 3);
+  // In draw n links carry 0.9 - 0.1 n of their nominal payload, all but latency is that much slower.
+  for (std::size_t draw = 0; draw < 3; ++draw)
+    CHECK(alone.draws[draw].at("large") ==
+          near((100.0 + alone.nominal[0].at("large")) / (0.9 - 0.1 * static_cast<double>(draw)) - 100.0, 0.01));
+  CHECK(alone.draws[0].at("gemms.64") == alone.nominal[0].at("gemms.64"));
+  CHECK(alone.nominal[0].at("gemms.64.least") < alone.nominal[0].at("gemms.64"));
+  CHECK(found.at("all_gather").nominal[0].at("fewest") == 32.0);
+  CHECK(found.at("all_to_all").draws.empty());
+  CHECK_FALSE(found.contains("streamed"));
 }
 
 TEST_CASE("curves have the points of what was run, with the published ones beside") {
   const PublishedFigures published(study_file("conccl", "published.csv"));
   CharacterisationPart part = characterised(0);
-  SimulationJobs jobs;
-  part.plan(jobs);
-  run_simulations(jobs, kQuiet);
-  const StudyReport report = part.sections(published);
+  const FoundNumbers found = found_by(part);
+  const NamedNumbers& alone = found.at("alone").nominal.front();
   const std::vector<CurvePlot> plots = part.plots(published);
   REQUIRE(plots.size() == 3);
   for (const CurvePlot& plot : plots) {
@@ -151,10 +138,9 @@ TEST_CASE("curves have the points of what was run, with the published ones besid
   }
   const CurvePoint last = plots[0].curves[0].points.back();
   CHECK(last.x == 64.0);
-  CHECK(last.y == near(line_of(report, "gemm.minus64.mean").figure.simulated.value()));
+  CHECK(last.y == near(alone.at("gemms.64")));
   CHECK(plots[2].curves[0].points.front().x == 1024.0);
-  CHECK(plots[2].curves[0].points.front().y ==
-        near(line_of(report, "dma.small.all_gather").figure.simulated.value()));
+  CHECK(plots[2].curves[0].points.front().y == near(alone.at("gather.library.over")));
   CHECK(plots[2].curves[0].points.back().x == 1024.0 * 1024.0 * 1024.0);
   CHECK(plots[2].x.ticks[1].text == "32 KiB");
   CHECK(plots[2].curves[0].points.front().title.starts_with("all-gather, of RCCL direct, 1 KiB: "));
@@ -174,22 +160,16 @@ TEST_CASE("a system that cannot run a collective ends the study with the reason"
 TEST_CASE("memory-bound GEMMs lose less to CUs removed, and gain where the caches are relieved") {
   const GemmShape streamed{4096, 8192, 8192, DType::bf16, 1, GemmTraffic::streamed};
   CharacterisationPart part(drawn, 2, {streamed});
-  SimulationJobs jobs;
-  part.plan(jobs);
-  run_simulations(jobs, kQuiet);
-  const PublishedFigures published(study_file("conccl", "published.csv"));
-  const StudyReport report = part.sections(published);
+  const FoundNumbers found = found_by(part);
   const GpuSpec gpu = load_cluster("mi300x-8").gpu;
-  for (const int removed : {8, 32, 64}) {
-    const StudyLine& line = line_of(report, "gemm.streamed.minus" + std::to_string(removed));
-    CHECK(*line.figure.simulated == near(slowdown(streamed, gpu, removed)));
-    CHECK(line.figure.kind == FigureKind::input);
-  }
+  for (const int removed : {8, 32, 64})
+    CHECK(found.at("streamed").nominal[0].at("streamed." + std::to_string(removed)) ==
+          near(slowdown(streamed, gpu, removed)));
   GemmShape tiled = streamed;
   tiled.traffic = GemmTraffic::tiled;
   CHECK(slowdown(streamed, gpu, 8) < 0.0);
   CHECK(slowdown(streamed, gpu, 64) < slowdown(tiled, gpu, 64) - 10.0);
-  CHECK(part.plots(published).front().curves.size() == 3);
+  CHECK(part.plots(PublishedFigures(study_file("conccl", "published.csv"))).front().curves.size() == 3);
 }
 
 }}  // namespace c3

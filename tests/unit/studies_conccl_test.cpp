@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fstream>
 #include <string>
@@ -10,7 +11,6 @@
 #include "configs/presets/preset_store.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "studies/conccl/heuristics_part.hpp"
-#include "studies/conccl/hypotheses_part.hpp"
 #include "studies/conccl/ladder_cases.hpp"
 #include "studies/conccl/ladder_part.hpp"
 #include "studies/conccl/scenarios.hpp"
@@ -70,8 +70,6 @@ TEST_CASE("a scenario is read with its units") {
   CHECK(scenario.bound == Bound::compute);
   CHECK(scenario.length == LengthClass::equal);
   CHECK(scenario.gemm.traffic == GemmTraffic::tiled);
-  CHECK(scenario.gemm_alone->value == near(20.5e-6));
-  CHECK_FALSE(scenario.collective_alone.has_value());
 }
 
 TEST_CASE("a scenario that says nothing sensible is refused at its place") {
@@ -92,7 +90,6 @@ TEST_CASE("a scenario that says nothing sensible is refused at its place") {
   CHECK(refusal(with("all_gather,ring", "all_to_all,tree")) ==
         "scenarios.csv:2:69: algorithm: there is no tree all_to_all");
   CHECK(refusal(with(",4,", ",0,")) == "scenarios.csv:2:74: size_mib: must be a number above 0, not '0'");
-  CHECK(refusal(with("20.5", "-1")) == "scenarios.csv:2:76: gemm_alone_us: must be a number above 0, not '-1'");
   CHECK(refusal(with(",20.5", "")) == "scenarios.csv:2:76: row: has 14 cells, the header 15");
 
   const ScenarioList twice = read(std::string(kHeader) + kRow + kRow);
@@ -126,12 +123,12 @@ TEST_CASE("a ladder is the same at every number of processes, and on every repea
   const auto make = [&](std::optional<std::uint64_t> draw) { return file.make(draw); };
   std::vector<std::string> rows;
   for (const std::size_t processes : {1, 2, 3, 1}) {
-    LadderPart ladder(scenarios, make, {.draws = 2, .seeds = 2}, LadderRole::predicted);
+    LadderPart ladder(scenarios, make, {.draws = 2, .seeds = 2});
     SimulationJobs jobs;
     ladder.plan(jobs);
     CHECK(jobs.size() == 4 * 2);  // two GEMMs, two seeds, two draws
     run_simulations(jobs, kQuiet, processes);
-    rows.push_back(ladder.rows_as_csv());
+    rows.push_back(ladder.rows_as_csv("predicted"));
     CHECK(std::ranges::count(rows.back(), '\n') == 4 * 3 * 10);
     CHECK(rows.back() == rows.front());
   }
@@ -179,24 +176,25 @@ TEST_CASE("a heuristic's regret is the time of its pick over the best, less one"
   CHECK(regret_of(times, true).rp_masks == near(0.12));  // among masks 2.5 stays the best
 }
 
-TEST_CASE("mechanisms are put in or taken away one by one and together, and are never judged") {
-  const std::vector<Scenario> scenarios = {small_scenarios().front()};
-  HypothesesPart part(scenarios, study_file("conccl", "one.toml"));
+TEST_CASE("a case comes to averages of its scenarios, for the strategies that were asked for") {
+  const std::vector<Scenario> scenarios = small_scenarios();
+  LadderCases cases(scenarios, rungs_of(std::array{Rung::sp, Rung::conccl}));
+  cases.add(study_experiment().make(std::nullopt), 0);
   SimulationJobs jobs;
-  part.plan(jobs);
-  REQUIRE(jobs.size() == 1 + 5 + 4);
+  cases.plan(jobs);
   run_simulations(jobs, kQuiet);
-  const StudyReport report = part.sections(PublishedFigures(study_file("conccl", "published.csv")));
-  REQUIRE(report.size() == 2);
-  CHECK(report[0].lines.size() == 10);
-  CHECK(report[1].lines.size() == 9);
-  for (const StudyLine& line : report[1].lines) {
-    CAPTURE(line.label);
-    CHECK(line.figure.of.gate == Gate::none);
-    const std::size_t row = static_cast<std::size_t>(&line - report[1].lines.data()) + 1;
-    const double moved = *report[0].lines[row].figure.simulated - *report[0].lines[0].figure.simulated;
-    CHECK(std::abs(*line.figure.simulated - moved) < 1e-9);
-  }
+  const NamedNumbers numbers = cases.numbers(0);
+  const std::vector<PairSpeedup> pairs = cases.speedups(0, study_strategy("sp"));
+  REQUIRE(pairs.size() == 3);
+  CHECK(numbers.at("sp.share") == near(100.0 / 3.0 * (pairs[0].share() + pairs[1].share() + pairs[2].share())));
+  CHECK(numbers.at("sp.cb") == near(50.0 * (pairs[0].share() + pairs[1].share())));
+  CHECK(numbers.at("sp.g_long") == near(100.0 * pairs[2].share()));
+  CHECK(numbers.at("sp.most") == std::max({pairs[0].speedup, pairs[1].speedup, pairs[2].speedup}));
+  CHECK(numbers.at("sp.share_of_means") ==
+        near(100.0 * (numbers.at("sp.speedup") - 1.0) / (numbers.at("ideal") - 1.0)));
+  CHECK(numbers.contains("conccl.share"));
+  for (const char* not_there : {"sp.c_long", "base.share", "conccl_8.share", "tau"})
+    CHECK_FALSE(numbers.contains(not_there));
 }
 
 TEST_CASE("sensitivity looks at one scenario of each bound and class, collectives in turn") {

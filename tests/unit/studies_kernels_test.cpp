@@ -9,7 +9,7 @@
 #include "gpu/kernels/vector/vector_shape.hpp"
 #include "studies/kernels/measured_models.hpp"
 #include "studies/kernels/measured_rows.hpp"
-#include "studies/kernels/models_part.hpp"
+#include "studies/kernels/parts.hpp"
 #include "studies/kernels/unseen.hpp"
 #include "tests/support/near.hpp"
 #include "tests/support/print_units.hpp"
@@ -22,8 +22,6 @@ const std::string kGemmHeader = "source,dtype,m,n,k,ms\n";
 const std::string kModelHeader =
     "device,model,mode,seq,batch,option,n_layer,measured_ms,measured_fw_ms,measured_bw_ms,neusight_ms,"
     "neusight_fw_ms,neusight_bw_ms,roofline_ms,roofline_fw_ms,roofline_bw_ms\n";
-
-bool any(const MeasuredRow&) { return true; }
 
 MeasuredRows a100_gemms(const std::string& rows, bool only_fastest) {
   const ScratchFolder folder;
@@ -56,7 +54,7 @@ TEST_CASE("rows that their GPU cannot run are counted as skipped, and so are tho
   const MeasuredRows table =
       a100_gemms("x,bfloat16,512,512,512,1\nx,bfloat16,512,512,64,1\nx,fp8,512,512,512,1\n", true);
   REQUIRE(table.rows().size() == 2);
-  const StudyLine line = table.compare({1.1_ms, std::nullopt}, any)
+  const StudyLine line = table.compare({1.1_ms, std::nullopt}, any_row)
                              .line({.id = "a", .unit = "%", .source = "p"}, FigureKind::predicted, "");
   CHECK(line.rows == 1);
   CHECK(line.skipped == 2);
@@ -127,7 +125,7 @@ TEST_CASE("measured models that are not known are refused at their cell") {
         Part{"m.csv:2:11: mode: must be 'inf' or 'train', not 'run'"});
   CHECK(refusal("T4,opt_13,inf,1,1,,,1,x,0,,,,,,\n") ==
         Part{"m.csv:2:23: measured_fw_ms: 'x' is not a number"});
-  CHECK(refusal("T4,opt_13,inf,1\n") == Part{"m.csv:2:1: row: has 4 cells, the header 16"});
+  CHECK(refusal("T4,opt_13,inf,1\n") == Part{"m.csv:2:15: row: has 4 cells, the header 16"});
 }
 
 TEST_CASE("steps are run as they were measured") {

@@ -56,6 +56,12 @@ std::vector<SystemUse> shipped_uses() {
     kernel.alone = true;
     uses.push_back({cluster, kernel});
   }
+  const ClusterSpec blackwell = load_cluster("b200-sxm-8");
+  RunUse four_bits;
+  four_bits.add(GemmShape{.m = 8, .n = 8, .k = 8, .dtype = DType::fp4, .scales = GemmScales::nv},
+                blackwell.gpu);
+  four_bits.alone = true;
+  uses.push_back({blackwell, four_bits});
   return uses;
 }
 

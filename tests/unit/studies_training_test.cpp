@@ -1,18 +1,17 @@
-// The study of training steps: its table of measured steps, and what is counted by hand.
+// The study of training steps: its tables of measured steps.
 
 #include <doctest/doctest.h>
 
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <memory>
 #include <string>
 
 #include "configs/jobs/experiment_reader.hpp"
-#include "studies/training/first_table.hpp"
 #include "studies/training/gpt_pieces.hpp"
 #include "studies/training/measured_gpts.hpp"
-#include "studies/training/memory_layouts.hpp"
-#include "studies/training/memory_verdicts.hpp"
-#include "studies/training/step_checks.hpp"
-#include "studies/training/step_numbers.hpp"
+#include "studies/training/measured_steps.hpp"
 #include "studies/training/step_scores.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "workloads/training/training_step.hpp"
@@ -27,11 +26,19 @@ constexpr const char* kHeader =
     "parallelism,data "
     "parallelism,pipeline parallelism,iteration time (ms)\n";
 
-std::vector<MeasuredGpt> read(const std::string& rows, std::vector<std::string>& broken) {
+std::vector<MeasuredStep> read(const std::string& rows, std::vector<std::string>& broken) {
   const TemporaryFolder folder;
   const auto file = folder / "gpts.csv";
   std::ofstream(file) << kHeader << rows;
-  return read_measured_gpts(file, broken);
+  const auto frame = std::make_shared<const Experiment>(
+      ExperimentFile::load(experiment_of_study("training", "gpt_a100.toml")).make(std::nullopt));
+  return read_measured_gpts(file, frame, broken);
+}
+
+FirstTable first_of(const TemporaryFolder& folder, const std::string& rows) {
+  const auto file = folder / "first.csv";
+  std::ofstream(file) << "set,row,here_ms,p5_ms,p95_ms\n" << rows;
+  return FirstTable(file);
 }
 
 }  // namespace
@@ -44,7 +51,7 @@ TEST_CASE("steps without a pipeline are taken from a table whose header is a com
       broken);
   CHECK(broken.empty());
   REQUIRE(rows.size() == 1);
-  CHECK(rows.front().name() == "h2048 l16 tp2 dp2 mb2 gb32");
+  CHECK(rows.front().row == "h2048 l16 tp2 dp2 mb2 gb32");
   CHECK(rows.front().measured / 1.0_ms == doctest::Approx(406.355));
 }
 
@@ -83,18 +90,8 @@ TEST_CASE("a row whose ranks or batches do not multiply up is told with its plac
 }
 
 TEST_CASE("a row sets model, ranks and batches of the frame") {
-  const Experiment frame =
-      ExperimentFile::load(experiment_of_study("training", "gpt_a100.toml")).make(std::nullopt);
-  const Experiment step = step_of({.hidden = 2048,
-                                   .heads = 16,
-                                   .layers = 3,
-                                   .sequence = 1024,
-                                   .global_batch = 32,
-                                   .micro_batch = 2,
-                                   .gpus = 4,
-                                   .tensor_parallel = 2,
-                                   .measured = 1.0_ms},
-                                  frame);
+  std::vector<std::string> broken;
+  const Experiment step = read("4,32,2,2048,16,3,1024,2,2,1,1\n", broken).at(0).make(std::nullopt);
   CHECK(step.cluster.ranks() == 4);
   CHECK(training_of(step).model.ffn == 8192);
   CHECK(training_of(step).micro_batches == 8);  // 32 sequences, 2 at once on each of 2 data-parallel ranks
@@ -103,20 +100,18 @@ TEST_CASE("a row sets model, ranks and batches of the frame") {
 
 TEST_CASE("pieces of a micro-batch are told by steps that differ in layers and micro-batches") {
   // Measured 5 + m (2 + 3 L) ms for m micro-batches of L layers, here 1 + m (1 + 4 L).
-  std::vector<SimulatedGpt> steps;
+  std::vector<SimulatedStep> steps;
   for (const std::int64_t layers : {12, 16, 24}) {
     for (const std::int64_t count : {2, 4}) {
       const auto m = static_cast<double>(count), l = static_cast<double>(layers);
-      steps.push_back({.of = {.hidden = 1024,
-                              .heads = 16,
-                              .layers = layers,
-                              .sequence = 1024,
-                              .global_batch = count * 8,
-                              .micro_batch = 4,
-                              .gpus = 4,
-                              .tensor_parallel = 2,
-                              .measured = (5.0 + m * (2.0 + 3.0 * l)) * 1.0_ms},
-                       .here = (1.0 + m * (1.0 + 4.0 * l)) * 1.0_ms});
+      MeasuredStep of{.measured = (5.0 + m * (2.0 + 3.0 * l)) * 1.0_ms};
+      of.gpt = {.hidden = 1024,
+                .layers = layers,
+                .micro_batch = 4,
+                .micro_batches = count,
+                .gpus = 4,
+                .tensor_parallel = 2};
+      steps.push_back({.of = of, .now = StepTime{.here = (1.0 + m * (1.0 + 4.0 * l)) * 1.0_ms}});
     }
   }
   const std::vector<GptPiece> pieces = gpt_pieces(steps);
@@ -128,7 +123,7 @@ TEST_CASE("pieces of a micro-batch are told by steps that differ in layers and m
   CHECK(pieces[1].measured / 1.0_ms == doctest::Approx(2.0));
   CHECK(pieces[1].here / 1.0_ms == doctest::Approx(1.0));
 
-  std::erase_if(steps, [](const SimulatedGpt& step) { return step.of.layers != 12; });
+  std::erase_if(steps, [](const SimulatedStep& step) { return step.of.gpt->layers != 12; });
   const std::vector<GptPiece> whole = gpt_pieces(steps);
   REQUIRE(whole.size() == 1);
   CHECK(whole[0].kind == GptPieceKind::whole);
@@ -147,48 +142,43 @@ TEST_CASE("an interval is between the 5 % and the 95 % quantile of draws, and ab
 
 TEST_CASE("first.csv is read by set and row, with or without an interval") {
   const TemporaryFolder folder;
-  const auto file = folder / "first.csv";
-  std::ofstream(file) << "set,row,here_ms,p5_ms,p95_ms\nmpt,1b s512 mb56,12.5,11,14\npieces,whole,3,,\n";
-  const FirstTable first(file);
+  const FirstTable first = first_of(folder, "mpt,1b s512 mb56,12.5,11,14\npieces,whole,3,,\n");
   CHECK(first.find("mpt", "1b s512 mb56").value().here / 1.0_ms == doctest::Approx(12.5));
   CHECK(first.find("mpt", "1b s512 mb56").value().p95.value() / 1.0_ms == doctest::Approx(14.0));
   CHECK_FALSE(first.find("pieces", "whole").value().p5.has_value());
   CHECK_FALSE(first.find("pieces", "1b s512 mb56").has_value());
 }
 
-TEST_CASE("the median is a whole sample: what is told beside its time is of the same run") {
-  struct Sample {
-    double time, idle;
-  };
-  const std::vector<Sample> samples = {{3.0, 0.3}, {1.0, 0.1}, {4.0, 0.4}, {2.0, 0.2}};
-  CHECK(median_of(samples, &Sample::time).time == 2.0);  // of an even number the lower one
-  CHECK(median_of(samples, &Sample::time).idle == 0.2);
-  CHECK(median_of(std::vector{5.0, 9.0, 7.0}) == 7.0);
-}
-
-TEST_CASE("memory of LLaMA 3 8B is what a count of its tensors says") {
-  // 8.030 G parameters: 12 B each over 8 ranks are 12.05 GB; logits of 16,384 tokens and 128,256 words in fp32
-  // are 8.41 GB, three times; 33 tensors of 16,384 x 4,096 in bf16 are 4.43 GB, the root's 1.05 G parameters in
-  // bf16 2.10 GB, twice.
-  const Experiment step =
-      ExperimentFile::load(experiment_of_study("training", "llama3_8b_fsdp8.toml")).make(std::nullopt);
-  const Bytes counted = closed_form_memory(training_of(step), step.cluster.ranks());
-  CHECK(counted.value ==
-        doctest::Approx(12.045e9 + 25.216e9 + 4.429e9 + 4.203e9 + 0.537e9 + 0.436e9).epsilon(1e-3));
-}
-
-TEST_CASE("thirty layouts that need 3 to 10 % more than there is, by a count of their tensors, are refused") {
-  const std::vector<LargeLayout> layouts = layouts_too_large();
-  CHECK(layouts.size() == 30);
-  for (const LargeLayout& layout : layouts) {
-    CAPTURE(layout.name);
-    CHECK(layout.needed >= 1.03);
-    CHECK(layout.needed <= 1.10);
-    const StepFacts& facts = layout.facts;
-    CHECK_FALSE(facts.fits());
-    // The count is of one moment, at the head; that of products of attention may need more.
-    const double simulated = facts.memory.bytes / facts.memory_size;
-    CHECK(simulated > 0.998 * layout.needed);
-    if (facts.memory.moment.ends_with("head")) CHECK(simulated < 1.004 * layout.needed);
-  }
+TEST_CASE("a measured step is a row of steps.csv, with what its source sets of the measured row") {
+  const TemporaryFolder folder;
+  setenv("C3SIM_CONFIGS", (folder / ".").c_str(), 1);
+  std::filesystem::create_directories(folder / "studies/training");
+  std::filesystem::create_directories(folder / "training");
+  std::ofstream(folder / "studies/training/sources.csv")
+      << "name,table,settings,measured_ms,in_use_gib,reserved_gib\n"
+         "t,training/t.csv,training.sequence=${seq len},1e3 * seq_len / rate.1,,gib\n";
+  std::ofstream(folder / "studies/training/steps.csv")
+      << "set,row,group,ranked,judged,frame,settings,source,find\n"
+         "s,one,g,,,gpt_a100.toml,model.layers=2; node.gpus=4,t,seq len=512; gpu~100\n"
+         "s,two,g,r,no,gpt_a100.toml,,t,gpu=H100\n"
+         "s,none,g,,,gpt_a100.toml,,t,gpu=B200\n";
+  std::ofstream(folder / "training/t.csv")
+      << "gpu,seq len,rate,gib\nA100,512,1024 (256),1.5\nH100,1024,9 (512),\n";
+  std::vector<std::string> broken;
+  const FirstTable first = first_of(folder, "s,one,12,,\n");
+  const auto steps = read_measured_steps("training", folder / ".", first, broken);
+  unsetenv("C3SIM_CONFIGS");
+  REQUIRE(steps.size() == 2);
+  CHECK(steps[0].sets == std::vector<std::string>{"training.sequence=512", "model.layers=2", "node.gpus=4"});
+  CHECK(steps[0].measured / 1.0_ms == doctest::Approx(2000.0));
+  CHECK(steps[0].reserved.value().value == doctest::Approx(1.5 * 1024 * 1024 * 1024));
+  CHECK(steps[0].first.value().here / 1.0_ms == doctest::Approx(12.0));
+  CHECK(training_of(steps[0].make(std::nullopt)).sequence == 512);
+  CHECK(steps[0].is_judged);
+  CHECK_FALSE(steps[1].is_judged);
+  CHECK(steps[1].ranked == "r");
+  CHECK_FALSE(steps[1].reserved.has_value());
+  REQUIRE(broken.size() == 1);
+  CHECK(broken.front().find("steps.csv:4:") != std::string::npos);
+  CHECK(broken.front().find("find: 0 rows of ") != std::string::npos);
 }

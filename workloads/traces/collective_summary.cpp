@@ -35,6 +35,14 @@ std::vector<std::vector<bool>> matched_collectives(const std::vector<Rank>& rank
   return is_matched;
 }
 
+/// 0 of none.
+Picoseconds lower_median(std::vector<Picoseconds>& times) {
+  if (times.empty()) return {};
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>((times.size() - 1) / 2);
+  std::ranges::nth_element(times, middle);
+  return *middle;
+}
+
 /// Waiting of kernels without their partners, from the \p durations of those that are alike.
 void add_least_waiting(const std::vector<Picoseconds>& durations, CollectiveSummary& summary,
                        ImportReport& report) {
@@ -87,11 +95,13 @@ void add_collectives(const std::vector<Rank>& ranks, const std::vector<Collectiv
     }
   }
   std::map<int, std::vector<Picoseconds>> late;
+  std::map<Likeness, std::vector<Picoseconds>> costs;  // of whole instances
   for (const CollectiveInstance& instance : instances) {
     ++(instance.has_sequence ? report.matched_by_sequence : report.matched_by_order);
     const CollectiveTiming timing = timing_of(instance, ranks, shifts);
     const CollectiveMember& member = instance.members.front();
-    CollectiveSummary& summary = alike.at(likeness(ranks[member.rank].collectives[member.collective]));
+    const Likeness key = likeness(ranks[member.rank].collectives[member.collective]);
+    CollectiveSummary& summary = alike.at(key);
     ++summary.instances;
     if (!instance.is_whole) ++summary.partial;
     (instance.is_whole ? summary.cost : summary.cost_at_most) += timing.cost;
@@ -101,6 +111,7 @@ void add_collectives(const std::vector<Rank>& ranks, const std::vector<Collectiv
       (instance.is_whole ? summary.waiting : summary.waiting_at_least) +=
           timing.latest_start - (event.start + shifts[each.rank]);
     }
+    if (instance.is_whole) costs[key].push_back(timing.cost);
     if (instance.is_whole) late[ranks[timing.last_rank].number()].push_back(timing.late_by);
   }
   for (auto& [key, summary] : alike) {
@@ -108,6 +119,7 @@ void add_collectives(const std::vector<Rank>& ranks, const std::vector<Collectiv
     report.true_cost += summary.cost;
     report.cost_at_most += summary.cost_at_most;
     report.waiting += summary.waiting;
+    summary.median_cost = lower_median(costs[key]);
     add_least_waiting(unmatched[key], summary, report);
     report.collectives.push_back(std::move(summary));
   }

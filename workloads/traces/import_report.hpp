@@ -54,6 +54,7 @@ struct CollectiveSummary {
   Picoseconds recorded;       ///< sum of the kernels' durations: transfer, and waiting for the last rank
   std::size_t partial = 0;    ///< of instances: not all ranks of the group are here
   Picoseconds cost;           ///< sum over whole instances, without waiting
+  Picoseconds median_cost;    ///< the same, (lower) median
   Picoseconds cost_at_most;  ///< the same of partial ones, of which a rank that is not here may have come later
   Picoseconds waiting;       ///< of kernels of whole instances: from their start to that of the last rank
   /// Of partial instances: for the last rank that is here. Of kernels that were not matched: what is beyond the
