@@ -125,7 +125,7 @@ std::string next_line(const StrategyResult& strategy, const StepBreakdown& times
                   largest_part(times, strategy.step.has_value()));
   if (strategy.step) {
     const StepFacts& facts = strategy.step->facts;
-    text += fmt::format("; {} of the memory limit is needed, c3sim memory lists what changes that",
+    text += fmt::format("; {} of the memory limit is needed, c3sim memory --changes lists what changes that",
                         words_share(facts.memory.held / facts.memory_size));
   }
   return text;

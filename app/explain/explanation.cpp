@@ -301,7 +301,8 @@ class Explainer {
     try {
       KeyChange key = choice.key;
       const Experiment changed =
-          with_change(request_.file, request_.sets, key, experiment_.step ? experiment_.step->tokens : 0);
+          with_change(request_.file, request_.sets, key, experiment_.step ? experiment_.step->tokens : 0)
+              .make(std::nullopt);
       if (changed.step && !changed.step->fits()) throw InfeasibleError("does not fit in memory");
       const auto strategy = std::ranges::find(changed.strategies, strategy_.name, &Strategy::name);
       const CuChoice cus = best_partition(changed, *strategy);  // of its streams, which may be others

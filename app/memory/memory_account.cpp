@@ -36,15 +36,14 @@ std::size_t MemoryAccount::fullest() const {
 }
 
 MemoryAccount memory_account(const MemoryRequest& request, const ExperimentFile& file) {
-  const Experiment experiment = file.make(std::nullopt);
+  const Experiment experiment = file.sketch();  // whose scripts are those of the whole
   const Program& program = experiment.program;
   const int ranks = experiment.cluster.ranks();
   MemoryAccount account{.experiment = experiment.name,
                         .system = title_of(experiment.cluster),
                         .limit = experiment.cluster.gpu.hbm.size,
                         .steps = {},
-                        .plans = {},
-                        .facts = experiment.step};
+                        .plans = {}};
   const auto name_of_script = [&](std::uint32_t script) { return program.names[program.scripts[script].name]; };
   if (const std::optional<ImageJob> job = file.image_network()) {
     account.steps.push_back({"", ranks_of_script(program, 0, ranks), memory_of(*job, ranks)});
@@ -59,13 +58,16 @@ MemoryAccount memory_account(const MemoryRequest& request, const ExperimentFile&
     }
     return account;
   }
-  account.limit = experiment.step->memory_size;
-  account.time = closed_form_time(experiment);
-  std::vector<StageMemory> stages = memory_of_stages(experiment);
+  const Experiment outline = file.outline();
+  account.facts = outline.family->facts(outline.cluster);
+  account.limit = account.facts->memory_size;
+  account.time = closed_form_time(outline, *account.facts);
+  std::vector<StageMemory> stages = memory_of_stages(outline);
   for (std::uint32_t script = 0; script < stages.size(); ++script)
     account.steps.push_back(
         {name_of_script(script), ranks_of_script(program, script, ranks), std::move(stages[script])});
-  if (request.changes) account.changes = memory_changes(request, training_of(experiment), *experiment.step);
+  if (request.changes.value_or(!account.facts->fits()))
+    account.changes = memory_changes(request, training_of(outline), *account.facts);
   return account;
 }
 

@@ -59,8 +59,8 @@ struct MemoryAccount {
 struct MemoryRequest {
   std::string file;
   std::vector<std::string> sets;
-  std::size_t shown = 8;  ///< largest tensors in a table
-  bool changes = true;
+  std::size_t shown = 8;                       ///< largest tensors in a table
+  std::optional<bool> changes = std::nullopt;  ///< absent: where the step does not fit
   bool json = false;
   std::string page;  ///< file for an HTML page; empty: none
   bool quiet = false;

@@ -172,6 +172,7 @@ Json stepped_json(const SteppedMemory& its) {
     moments.push_back(
         {{"name", moment.name}, {"bytes", moment.bytes.value}, {"by_class", classes_json(moment)}});
   json["moments"] = std::move(moments);
+  json["left_out_micro_batches"] = its.memory.left_out;
   return json;
 }
 
@@ -227,7 +228,8 @@ std::string memory_text(const MemoryAccount& account, std::size_t shown) {
                                  account.fits() ? "fits" : "does not fit", gigabytes(account.limit));
   if (account.steps.empty()) return text + plan_tables(account);
   text += step_tables(account, shown);
-  if (!account.changes.empty()) text += "\n" + changes_table(account);
+  if (!account.changes.empty()) return text + "\n" + changes_table(account);
+  if (account.facts) text += "\n--changes: what would need less, and what it would cost\n";
   return text;
 }
 

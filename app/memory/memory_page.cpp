@@ -111,6 +111,9 @@ std::string moments_section(const MemoryAccount& account) {
   section +=
       "<p class=\"note\">From left to right operations of the step, in the order in which the host launches "
       "them, not by time. Needed: pages with a tensor on them, which the allocator cannot free.";
+  if (const std::int64_t left_out = account.steps[rows.front()].memory.left_out; left_out > 0)
+    section += fmt::format(
+        " {} micro-batches are left out: each holds what that of the period before it holds.", left_out);
   if (rows.size() < account.steps.size())
     section += fmt::format(" Of {} classes of ranks the {} that need most.", account.steps.size(), rows.size());
   return section + "</p>\n</section>\n";

@@ -45,6 +45,8 @@ void add_memory_verb(Command& app, VerbAction& action) {
       .in_range(1, 10000)
       .type_name("N");
   verb.add_flag(
+      "--changes", [request] { request->changes = true; }, "Look for changes that need less, though it fits");
+  verb.add_flag(
       "--no-changes", [request] { request->changes = false; },
       "Do not look for changes that would make it fit");
   verb.add_flag("--json", request->json, "Print one JSON object, with every moment of every class of ranks");
@@ -54,15 +56,17 @@ void add_memory_verb(Command& app, VerbAction& action) {
   verb.set_footer(
       "Of a training step: by class of ranks and kind of tensor at the peak, the largest tensors, each kind "
       "of\n"
-      "moment, and changes of micro-batch, recomputation, sharding and parallelism, one a row, with what they\n"
-      "need and what they cost by closed form. Its numbers are those that c3sim run prints. Of other "
-      "experiments:\n"
-      "the largest operation of each stream. Exit code 4 when it does not fit. docs/memory.md explains it.\n\n"
+      "moment and, where it does not fit or with --changes, changes of micro-batch, recomputation, sharding "
+      "and\n"
+      "parallelism, one a row, with what they need and what they cost by closed form. Its numbers are those "
+      "that\n"
+      "c3sim run prints. Of other experiments: the largest operation of each stream. Exit code 4 when it does\n"
+      "not fit. docs/memory.md explains it.\n\n"
       "Examples:\n"
       "  c3sim memory configs/experiments/training/llama3_8b_fsdp8.toml\n"
       "  c3sim memory configs/experiments/training/llama3_70b_pipeline.toml --set training.micro_batch=4 "
       "--json\n"
-      "  c3sim memory configs/experiments/training/llama3_70b_pipeline.toml --page out/memory.html");
+      "  c3sim memory configs/experiments/training/llama3_70b_pipeline.toml --changes --page out/memory.html");
   verb.when_parsed([&app, &action, request] {
     request->quiet = app.was_given("--quiet");
     action = [request] { return memory(*request); };

@@ -281,7 +281,7 @@ int run(const RunOptions& options) {
     const auto written = ExperimentFile::load(options.file, options.sets);
     if (!options.quiet) print_notes(written.notes());
     const ExperimentFile configuration = search_placement(written, options.quiet);
-    const Experiment written_nominal = configuration.make(std::nullopt);
+    const Experiment written_nominal = configuration.nominal();
     const ExperimentFactory make = [&](std::optional<std::uint64_t> draw) {
       return without(draw ? configuration.make(draw) : written_nominal, impossible);
     };

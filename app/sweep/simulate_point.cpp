@@ -10,7 +10,6 @@
 #include "configs/toml/config_error.hpp"
 #include "engine/errors.hpp"
 #include "workloads/analysis/out_of_memory.hpp"
-#include "workloads/analysis/step_outline.hpp"
 #include "workloads/analysis/study.hpp"
 
 namespace c3 { inline namespace app {
@@ -39,12 +38,6 @@ PointResult result_of(const StudyResult& study) {
   return result;
 }
 
-/// Where nothing is drawn, an outline of a long training step is enough.
-Experiment nominal_of(const ExperimentFile& file) {
-  Experiment outline = file.outline();
-  return outline.measure.draws > 0 ? file.make(std::nullopt) : outline_of_whole(std::move(outline));
-}
-
 }  // namespace
 
 PointResult failed_point(std::string error) {
@@ -54,7 +47,7 @@ PointResult failed_point(std::string error) {
 PointResult simulate_point(const ExperimentFile& written) {
   try {
     const ExperimentFile file = with_placed_tables(written).file;
-    const Experiment nominal = nominal_of(file);
+    const Experiment nominal = file.nominal();
     const auto make = [&](std::optional<std::uint64_t> draw) { return draw ? file.make(draw) : nominal; };
     if (const auto verdict = out_of_memory(make)) return result_of(*verdict, nominal.strategies);
     return result_of(run_study(make));

@@ -37,6 +37,7 @@
 #include "configs/toml/toml_text.hpp"
 #include "engine/errors.hpp"
 #include "gpu/channels/address_mapping.hpp"
+#include "workloads/analysis/step_outline.hpp"
 #include "workloads/training/recurrent_step.hpp"
 #include "workloads/training/training_step.hpp"
 
@@ -254,6 +255,11 @@ Experiment ExperimentFile::make(std::optional<std::uint64_t> draw) const {
 
 Experiment ExperimentFile::outline() const {
   return read_experiment(resolved_, std::nullopt, StepExtent::outline);
+}
+
+Experiment ExperimentFile::nominal() const {
+  Experiment its = outline();
+  return its.measure.draws > 0 ? make(std::nullopt) : outline_of_whole(std::move(its));
 }
 
 Experiment ExperimentFile::sketch() const {

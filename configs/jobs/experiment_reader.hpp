@@ -56,6 +56,10 @@ class ExperimentFile {
   /// The nominal experiment as read_with_outline() makes it.
   Experiment outline() const;
 
+  /// The nominal experiment to be simulated: where nothing is drawn, an outline of a long training step
+  /// (outline_of_whole()) is enough.
+  Experiment nominal() const;
+
   /// The nominal experiment, but of a training step one that is as short as can be: what it is made of.
   Experiment sketch() const;
 

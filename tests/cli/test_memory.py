@@ -107,7 +107,7 @@ class Memory(ScratchTest):
                 self.assertEqual(itself["closed_form"], changes[name]["closed_form"])
 
     def test_offload_is_tried_and_what_the_host_updates_costs_its_time(self):
-        found = account(FSDP, *sets("model.layers=4"))
+        found = account(FSDP, "--changes", *sets("model.layers=4"))
         as_it_is = found["closed_form"]["time_us"]
         changes = {each["change"]: each for each in found["changes"]}
         needed = [changes[name]["needed_bytes"] for name in ("offload_layers 4", "offload_layers 2")]
@@ -119,11 +119,24 @@ class Memory(ScratchTest):
         self.assertGreater(changes["offload_optimizer 1"]["cost"], 0.1)
 
     def test_tables_show_classes_tensors_moments_and_changes(self):
-        text = memory(FSDP, "--top", "3", *sets("model.layers=2")).stdout
+        text = memory(FSDP, "--top", "3", "--changes", *sets("model.layers=2")).stdout
         self.assertRegex(text, r"^llama3_8b_fsdp8 on h100-96gb-hbm2e-8: fits, of [\d.]+ GB of each GPU\n")
         self.assertEqual(len(text.split("largest tensors")[1].split("of ranks")[0].strip().splitlines()), 5)
         for line in (r"\nforward, layer +[\d.]+", r"\nbackward, layer +[\d.]+", r"\nas it is +[\d.]+ +[\d.]+% +yes +[\d.]+ +\+0.0%\n", r"\nmicro_batch 1 +"):
             self.assertRegex(text, line)
+
+    def test_a_step_that_fits_has_no_changes_unless_they_are_asked_for(self):
+        done = memory(FSDP, *sets("model.layers=2"))
+        self.assertNotIn("as it is", done.stdout)
+        self.assertTrue(done.stdout.endswith("--changes: what would need less, and what it would cost\n"), done.stdout)
+        self.assertEqual(account(FSDP, *sets("model.layers=2"))["changes"], [])
+
+    def test_micro_batches_that_repeat_are_left_out_and_change_nothing(self):
+        few, many = (account(PIPELINE, *sets(f"training.global_batch={batch}")) for batch in (128, 512))
+        self.assertGreater(many["classes"][0]["left_out_micro_batches"], few["classes"][0]["left_out_micro_batches"])
+        for a, b in zip(few["classes"], many["classes"]):
+            self.assertEqual((a["by_class"], a["tenants"], len(a["moments"])), (b["by_class"], b["tenants"], len(b["moments"])))
+            self.assertAlmostEqual(a["needed_bytes"] / b["needed_bytes"], 1.0, delta=0.002)
 
     def test_what_is_wrong_with_the_file_is_said_as_by_run(self):
         self.assert_one_line(memory(FSDP, *sets("model.hiden=1")), 3, "did you mean")

@@ -32,7 +32,7 @@ class PythonAnswers(ScratchTest):
         self.assertEqual((why.words, len(why.levers)), (found["words"], 0))
 
     def test_memory_of_a_step(self):
-        file, found = self.answer("memory", STEP, *SMALL)
+        file, found = self.answer("memory", STEP, "--changes", *SMALL)
         memory = c3sim_results.Memory(file)
         fullest = found["classes"][memory.fullest]
         self.assertTrue(memory.fits)

@@ -107,9 +107,11 @@ TEST_CASE("products take the library's choice where there is one, and else the f
 TEST_CASE("tuning for a part of the GPU compares the preset's tiles, whatever the library takes") {
   GpuSpec gpu = gpu_of_library();
   const GemmShape shape{1024, 1024, 1024};
-  const GemmTile tuned = fastest_plan(shape, gpu, part_of_gpu(gpu, 4)).tile;
+  const KernelSlice quarter{
+      .cus = gpu.compute.cus_per_xcd / 4 * gpu.compute.xcds, .cache = 0.25, .launch = LaunchCost::device};
+  const GemmTile tuned = fastest_plan(shape, gpu, quarter).tile;
   gpu.library_choice =
       std::make_shared<OneKernel>(LibraryGemm{.tile_m = 16, .tile_n = 16, .depth_k = 16, .split = 1});
   REQUIRE(plan_gemm(shape, gpu).tile.m == 16);
-  CHECK(fastest_plan(shape, gpu, part_of_gpu(gpu, 4)).tile == tuned);
+  CHECK(fastest_plan(shape, gpu, quarter).tile == tuned);
 }

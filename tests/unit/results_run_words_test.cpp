@@ -85,7 +85,8 @@ TEST_CASE("words of a step without communication name its kernels and the memory
               "communication, 2.0% idle; at the peak of the GPU the model's flops would take 42.0%",
               "exposed: nothing communicates",
               "next: gemm kernels take most of the time; c3sim explain measures what causes each part and what "
-              "would change it; 75.0% of the memory limit is needed, c3sim memory lists what changes that"});
+              "would change it; 75.0% of the memory limit is needed, c3sim memory --changes lists what "
+              "changes that"});
 }
 
 TEST_CASE("words of what is next name the communication of a step, and streams of other experiments") {

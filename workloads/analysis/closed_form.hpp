@@ -24,4 +24,8 @@ struct ClosedFormTime {
 /// \throws InfeasibleError as describe() does
 ClosedFormTime closed_form_time(const Experiment& experiment);
 
+/// The same of the whole of \p facts whose \p outline ExperimentFile::outline() is, from few micro-batches and
+/// some more: each further one takes as long.
+ClosedFormTime closed_form_time(const Experiment& outline, const StepFacts& facts);
+
 }}  // namespace c3::workloads

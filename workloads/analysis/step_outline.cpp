@@ -23,10 +23,14 @@ Experiment outlined(const Experiment& experiment, const StepSize& size) {
   return other;
 }
 
+std::int64_t outlined_micro_batches(const Experiment& outline) {
+  return outlined_micro_batches(*outline.family, outline.measure.estimate);
+}
+
 Experiment outline_of_whole(Experiment outline) {
   if (!outline.family) return outline;
   const ProgramFamily& family = *outline.family;
-  if (outlined_micro_batches(family, outline.measure.estimate) == family.size().micro_batches) return outline;
+  if (outlined_micro_batches(outline) == family.size().micro_batches) return outline;
   const bool is_written = outline.step->fits();
   outline.step = family.facts(outline.cluster);
   outline.is_outline = true;

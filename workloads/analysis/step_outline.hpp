@@ -18,6 +18,9 @@ Experiment outlined(const Experiment& experiment, const StepSize& size);
 /// \param outline as ExperimentFile::outline() makes it; what is written whole is returned as it is
 Experiment outline_of_whole(Experiment outline);
 
+/// How many micro-batches of the step of \p outline are written.
+std::int64_t outlined_micro_batches(const Experiment& outline);
+
 /// The step of \p outline with a program of all its micro-batches. \pre is_outline
 Experiment written_whole(const Experiment& outline);
 

@@ -24,10 +24,15 @@ class MemoryLedger::Allocator {
 
   Bytes reserved() const { return sum_of(&MemoryPool::reserved); }
   Bytes held() const { return held_; }
+  bool is_settled() const { return is_settled_; }
 
  private:
   void run(std::size_t from) {
+    const std::vector<std::size_t>& periods = ledger_.periods_;
+    std::vector<std::pair<Bytes, Bytes>> by_period;  // reserved and held
     for (std::size_t change = from; change < ledger_.changes_.size(); ++change) {
+      while (by_period.size() < periods.size() && periods[by_period.size()] == change)
+        by_period.emplace_back(reserved(), held_);
       const Tensor tensor = ledger_.changes_[change];
       const Entry& entry = ledger_.entries_[tensor];
       if (entry.to == change + 1) {
@@ -38,6 +43,13 @@ class MemoryLedger::Allocator {
         allocate(tensor);
       }
     }
+    constexpr std::size_t kFewestPeriods = 4;
+    constexpr double kMostGrowth = 1e-3;  // pieces that nothing fits in add up ever more slowly
+    is_settled_ = is_settled_ && by_period.size() >= kFewestPeriods;
+    if (!is_settled_) return;
+    const auto& [reserved_before, held_before] = by_period[by_period.size() / 2];
+    const auto& [reserved_now, held_now] = by_period.back();
+    is_settled_ = held_now == held_before && reserved_now <= (1.0 + kMostGrowth) * reserved_before;
   }
 
   void end_step() {
@@ -69,6 +81,7 @@ class MemoryLedger::Allocator {
   std::map<std::size_t, MemoryPool> pools_;
   std::vector<std::optional<MemoryPool::Address>> places_;  ///< by tensor, while it is there
   Bytes held_, unused_;
+  bool is_settled_ = true;
 };
 
 MemoryLedger::Tensor MemoryLedger::allocate(std::size_t pool, MemoryClass memory_class, std::string name,
@@ -113,7 +126,7 @@ void MemoryLedger::release(Tensor tensor) {
   in_use_ -= entry.bytes;
 }
 
-MemoryPeak MemoryLedger::peak() const {
+MemoryLedger::Account MemoryLedger::account() const {
   Allocator allocator(*this);
   allocator.run_two_steps();
   MemoryPeak peak{
@@ -127,7 +140,7 @@ MemoryPeak MemoryLedger::peak() const {
   for (const auto& [tenant, bytes] : tenants)
     peak.tenants.push_back({tenant.second, tenant.first, bytes});
   std::ranges::stable_sort(peak.tenants, std::ranges::greater(), &MemoryTenant::bytes);
-  return peak;
+  return {std::move(peak), allocator.is_settled()};
 }
 
 std::vector<MemoryMoment> MemoryLedger::moments() const {

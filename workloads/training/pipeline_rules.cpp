@@ -168,6 +168,14 @@ std::string why_never_serial(const TrainingSetup& setup) {
       name_of(pipeline.messages));
 }
 
+std::int64_t micro_batch_period(const TrainingSetup& setup) {
+  const PipelineSetup& pipeline = setup.pipeline;
+  if (pipeline.schedule == ScheduleKind::table) return setup.micro_batches;
+  if (pipeline.schedule == ScheduleKind::dualpipe) return 2;  // one each way
+  const bool is_grouped = pipeline.schedule == ScheduleKind::interleaved;
+  return is_grouped ? std::max(pipeline.group, pipeline.stages) : 1;
+}
+
 PipelineSchedule schedule_of(const TrainingSetup& setup) {
   if (setup.pipeline.schedule == ScheduleKind::table)
     return schedule_from(setup.pipeline.table, setup.pipeline.virtual_stages);

@@ -18,4 +18,7 @@ std::string why_never_serial(const TrainingSetup& setup);
 /// \pre \p setup breaks no rule
 PipelineSchedule schedule_of(const TrainingSetup& setup);
 
+/// How many micro-batches of \p setup do together what the next ones do, see ProgramFamily.
+std::int64_t micro_batch_period(const TrainingSetup& setup);
+
 }}  // namespace c3::workloads

@@ -2,6 +2,7 @@
 /// Composes what one rank does in a training step, of blocks, passes and collectives.
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -31,6 +32,7 @@ struct StepStage {
   std::vector<StageChunk> chunks;  ///< in the order of their numbers
   bool sums_embedding = false;     ///< with the other end of the pipeline, which has the same weights
   ExpertPosition experts = {};     ///< of its ranks, where experts are not equally busy
+  std::int64_t left_out = 0;       ///< micro-batches, before those of the last period
 
   bool has_embedding() const { return std::ranges::any_of(chunks, &StageChunk::embedding); }
   bool has_head() const { return std::ranges::any_of(chunks, &StageChunk::head); }
@@ -38,9 +40,10 @@ struct StepStage {
 
 /// What is known of one GPU of a stage before it is simulated.
 struct StepStageFacts {
-  std::map<DType, TypedFlops> flops;
+  std::map<DType, TypedFlops> flops;  ///< with those of what is left out
   MemoryPeak memory;
-  MemoryLedger ledger;  ///< of which it is the peak
+  MemoryLedger ledger;      ///< of which it is the peak
+  bool is_settled = false;  ///< whether leaving periods out changes nothing, see MemoryLedger::Account
 };
 
 class StepComposer {
@@ -103,6 +106,9 @@ class StepComposer {
   void backward_third(const PipelineTask& task, std::int64_t layer, std::size_t third);
   void pass_turn() { std::swap(turn_, other_); }
   void set_micro_batch(const PipelineTask& task);
+  int number_in_step(int micro_batch) const;
+  void begin_period();
+  std::map<DType, TypedFlops> whole_flops() const;
   bool makes_weights(const PipelineTask& task) const;
   void begin_pass(const PipelineTask& task);
   void end_pass(const PipelineTask& task);
@@ -256,6 +262,7 @@ class StepComposer {
   std::vector<Tensor> part_memory_;                    ///< until the part that runs has ended
   bool holds_outputs_ = false;  ///< until release_outputs(): logits, until there is a loss
   std::map<DType, TypedFlops> flops_;
+  std::array<std::map<DType, TypedFlops>, 2> flops_before_;  ///< the last period but one, and the last one
 };
 
 }}  // namespace c3::workloads

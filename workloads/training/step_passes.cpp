@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "workloads/training/pipeline_rules.hpp"
 #include "workloads/training/sharding.hpp"
 #include "workloads/training/step_composer.hpp"
 
@@ -170,8 +171,26 @@ StepStageFacts StepComposer::compose() {
   program_.end_graph();
   optimizer();
   program_.finish();
-  const MemoryPeak peak = program_.memory().peak();
-  return {std::move(flops_), peak, std::move(program_.memory())};
+  MemoryLedger::Account account = program_.memory().account();
+  return {whole_flops(), std::move(account.peak), std::move(program_.memory()), account.is_settled};
+}
+
+// Every period of micro-batches does what the one before did, once all stages are busy.
+void StepComposer::begin_period() {
+  program_.memory().begin_period();
+  flops_before_.front() = std::exchange(flops_before_.back(), flops_);
+}
+
+std::map<DType, TypedFlops> StepComposer::whole_flops() const {
+  std::map<DType, TypedFlops> whole = flops_;
+  if (stage_.left_out == 0) return whole;
+  const auto periods = static_cast<double>(stage_.left_out / micro_batch_period(setup_));
+  for (auto& [dtype, flops] : whole) {
+    const TypedFlops &a = flops_before_.front().at(dtype), &b = flops_before_.back().at(dtype);
+    flops.model += periods * (b.model - a.model);
+    flops.hardware += periods * (b.hardware - a.hardware);
+  }
+  return whole;
 }
 
 void StepComposer::begin(const std::string& what, HostPass pass) {
@@ -188,7 +207,18 @@ void StepComposer::run(const PipelineTask& task) {
 }
 
 void StepComposer::set_micro_batch(const PipelineTask& task) {
-  if (setup_.micro_batches > 1) turn_.micro_batch = fmt::format("micro-batch {}, ", task.micro_batch);
+  if (setup_.micro_batches > 1)
+    turn_.micro_batch = fmt::format("micro-batch {}, ", number_in_step(task.micro_batch));
+}
+
+// Those that are left out come before the last period of each way through the stages.
+int StepComposer::number_in_step(int micro_batch) const {
+  const int ways = schedule_.path == ChunkPath::both ? 2 : 1;
+  const int each_way = static_cast<int>(setup_.micro_batches) / ways;
+  const int left_out = static_cast<int>(stage_.left_out) / ways;
+  const int period = static_cast<int>(micro_batch_period(setup_)) / ways;
+  const bool is_last = micro_batch % each_way >= each_way - period;
+  return micro_batch + (micro_batch / each_way + (is_last ? 1 : 0)) * left_out;
 }
 
 bool StepComposer::makes_weights(const PipelineTask& task) const {
@@ -196,6 +226,10 @@ bool StepComposer::makes_weights(const PipelineTask& task) const {
 }
 
 void StepComposer::begin_pass(const PipelineTask& task) {
+  const int ways = schedule_.path == ChunkPath::both ? 2 : 1;
+  const bool begins_period = task.pass == PipelinePass::forward && task.chunk == 0 &&
+                             task.micro_batch % (micro_batch_period(setup_) / ways) == 0;
+  if (begins_period) begin_period();
   if (makes_weights(task)) begin_gradients(task);
   if (task.pass == PipelinePass::forward) data_parallel_->begin_forward(forward_passes_++);
 }

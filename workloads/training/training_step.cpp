@@ -9,6 +9,7 @@
 #include <optional>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
 #include "workloads/pipeline/pipeline_play.hpp"
 #include "workloads/training/context_rules.hpp"
@@ -49,13 +50,25 @@ void check(const TrainingSetup& setup, int ranks) {
   follows(broken_offload_rules(setup));
 }
 
+using KeepStage = std::function<void(StepStageFacts&&)>;
+
+/// What a step is known to need and to do, without its operations.
+struct StepAccount {
+  StepFacts facts;
+  std::vector<StepStageFacts> stages;  ///< by script
+  std::int64_t left_out = 0;           ///< micro-batches from which nothing new followed
+};
+
 /// Writes a script for each stage of a pipeline, or one for all ranks.
 class StagesWriter {
  public:
   /// \param content of StepContent::memory write() gives the facts alone
-  StagesWriter(const TrainingSetup& setup, int ranks, StepContent content = StepContent::operations)
+  /// \param left_out micro-batches that the step has beside those of \p setup, see StepStage
+  StagesWriter(const TrainingSetup& setup, int ranks, StepContent content = StepContent::operations,
+               std::int64_t left_out = 0)
       : setup_(setup),
         content_(content),
+        left_out_(left_out),
         grid_(ranks, setup.tensor_parallel, setup.pipeline.stages, setup.context.ranks),
         schedule_(schedule_of(setup)),
         chunks_(stage_layers(setup.pipeline, setup.model.layers)) {
@@ -64,9 +77,7 @@ class StagesWriter {
   }
 
   /// \param keep called with the facts of each script, in their order; may be empty
-  WrittenStep write(const std::function<void(const StepStageFacts&)>& keep = {}) {
-    return write(0, setup_.pipeline.stages, keep);
-  }
+  WrittenStep write(const KeepStage& keep = {}) { return write(0, setup_.pipeline.stages, keep); }
 
   /// The second of several stages, which is the first that has no other work than layers; of two the first.
   WrittenStep write_stage() {
@@ -76,9 +87,9 @@ class StagesWriter {
 
  private:
   /// Stages from \p first to before \p end.
-  WrittenStep write(int first, int end, const std::function<void(const StepStageFacts&)>& keep) {
+  WrittenStep write(int first, int end, const KeepStage& keep) {
     WrittenStep step;
-    step.facts.tokens = setup_.tokens() * setup_.micro_batches * grid_.replicas().size;
+    step.facts.tokens = setup_.tokens() * (setup_.micro_batches + left_out_) * grid_.replicas().size;
     const StepCommunicators over = communicators();
     const int positions = loads_ ? loads_->positions() : 1;
     const int scripts = setup_.pipeline.stages * positions;
@@ -89,8 +100,8 @@ class StagesWriter {
         StepStage its = stage_of(stage);
         if (loads_) its.experts = {&*loads_, position};
         StepStageFacts facts = StepComposer(setup_, grid_, schedule_, std::move(its), over, program).compose();
-        if (keep) keep(facts);
-        add(step.facts, std::move(facts), scripts);
+        add(step.facts, facts, scripts);
+        if (keep) keep(std::move(facts));
       }
     }
     step.program = builder_.take(scripts > 1 ? grid_.ranks() : 0);
@@ -129,34 +140,37 @@ class StagesWriter {
   }
 
   StepStage stage_of(int number) const {
-    StepStage stage{.number = number, .chunks = chunks_[static_cast<std::size_t>(number)]};
+    StepStage stage{
+        .number = number, .chunks = chunks_[static_cast<std::size_t>(number)], .left_out = left_out_};
     stage.sums_embedding = ties_ends() && (stage.has_embedding() || stage.has_head());
     return stage;
   }
 
   /// Flops are of an average GPU, memory of the ranks that need most. \param scripts of as many ranks
-  void add(StepFacts& facts, StepStageFacts stage, int scripts) const {
+  void add(StepFacts& facts, const StepStageFacts& stage, int scripts) const {
     for (const auto& [dtype, flops] : stage.flops) {
       auto typed = std::ranges::find(facts.flops, dtype, &TypedFlops::dtype);
       if (typed == facts.flops.end()) typed = facts.flops.insert(typed, {.dtype = dtype});
       typed->model += flops.model / static_cast<double>(scripts);
       typed->hardware += flops.hardware / static_cast<double>(scripts);
     }
+    MemoryPeak memory = stage.memory;
     if (scripts > 1) {
       const std::size_t before =
           facts.reserved.size() / static_cast<std::size_t>(loads_ ? loads_->positions() : 1);
-      if (setup_.pipeline.stages > 1)
-        stage.memory.moment = fmt::format("stage {}, {}", before, stage.memory.moment);
-      facts.reserved.push_back(stage.memory.reserved);
+      if (setup_.pipeline.stages > 1) memory.moment = fmt::format("stage {}, {}", before, memory.moment);
+      facts.reserved.push_back(memory.reserved);
     }
     const auto needs = [](const MemoryPeak& peak) { return std::pair(peak.held, peak.bytes); };
-    if (needs(stage.memory) > needs(facts.memory)) facts.memory = std::move(stage.memory);
+    if (needs(memory) > needs(facts.memory)) facts.memory = std::move(memory);
   }
 
   /// As if forward passes took half as long as backward passes, and messages nothing.
   PipelineFacts pipeline_facts() const {
     constexpr Seconds kPass{1.0};
-    const PlayedPipeline played = play(schedule_, {kPass, kPass, kPass, {}});
+    TrainingSetup whole = setup_;
+    whole.micro_batches += left_out_;
+    const PlayedPipeline played = play(schedule_of(whole), {kPass, kPass, kPass, {}});
     return {.stages = setup_.pipeline.stages,
             .schedule = std::string(name_of(setup_.pipeline.schedule)),
             .bubble_share = played.bubble_share()};
@@ -164,6 +178,7 @@ class StagesWriter {
 
   const TrainingSetup& setup_;
   const StepContent content_;
+  const std::int64_t left_out_;
   RankGrid grid_;
   PipelineSchedule schedule_;
   std::vector<std::vector<StageChunk>> chunks_;
@@ -192,13 +207,7 @@ class TrainingFamily : public ProgramFamily {
     const std::int64_t of_schedule = has_two_directions() ? 2 * stages() : 1;
     return std::max(of_schedule, ProgramFamily::fewest_micro_batches());
   }
-  std::int64_t micro_batch_period() const override {
-    const PipelineSetup& pipeline = setup_.pipeline;
-    if (pipeline.schedule == ScheduleKind::table) return setup_.micro_batches;
-    if (has_two_directions()) return 2;  // one each way
-    const bool is_grouped = pipeline.schedule == ScheduleKind::interleaved;
-    return is_grouped ? std::max(pipeline.group, pipeline.stages) : 1;
-  }
+  std::int64_t micro_batch_period() const override { return workloads::micro_batch_period(setup_); }
 
   std::shared_ptr<const ProgramFamily> at(const StepSize& size) const override {
     TrainingSetup setup = setup_;
@@ -209,17 +218,25 @@ class TrainingFamily : public ProgramFamily {
 
   void check(const ClusterSpec& cluster) const override { workloads::check(setup_, cluster.ranks()); }
   WrittenStep write(const ClusterSpec& cluster) const override {
-    return write(cluster, StepContent::operations);
+    return written(cluster, [](StagesWriter& writer) { return writer.write(); });
   }
-  StepFacts facts(const ClusterSpec& cluster) const override {
-    return write(cluster, StepContent::memory).facts;
+  StepFacts facts(const ClusterSpec& cluster) const override { return account(cluster).facts; }
+
+  /// From as few micro-batches as tell it: once periods need no further page, more of them change nothing.
+  StepAccount account(const ClusterSpec& cluster) const {
+    const TrainingSetup whole = on(cluster);
+    workloads::check(whole, cluster.ranks());
+    const std::int64_t all = whole.micro_batches, period = micro_batch_period();
+    for (std::int64_t few = first_accounted(); 2 * few <= all; few += (few + period - 1) / period * period) {
+      StepAccount account = account_of(whole, few, cluster);
+      if (std::ranges::all_of(account.stages, &StepStageFacts::is_settled)) return account;
+    }
+    return account_of(whole, all, cluster);
   }
 
   /// \pre there are several stages
   WrittenStep write_stage(const ClusterSpec& cluster) const {
-    const TrainingSetup setup = on(cluster);
-    workloads::check(setup, cluster.ranks());
-    return with_sizes(StagesWriter(setup, cluster.ranks()).write_stage(), cluster);
+    return written(cluster, [](StagesWriter& writer) { return writer.write_stage(); });
   }
 
   bool writes_same(const ProgramFamily& other) const override {
@@ -237,18 +254,40 @@ class TrainingFamily : public ProgramFamily {
   }
 
  private:
-  WrittenStep write(const ClusterSpec& cluster, StepContent content) const {
+  template <class Write>
+  WrittenStep written(const ClusterSpec& cluster, Write write) const {
     const TrainingSetup setup = on(cluster);
     workloads::check(setup, cluster.ranks());
-    return with_sizes(StagesWriter(setup, cluster.ranks(), content).write(), cluster);
-  }
-  /// \p step with what its facts say of the GPU.
-  WrittenStep with_sizes(WrittenStep step, const ClusterSpec& cluster) const {
-    step.facts.peak = product_rate(cluster.gpu, setup_.dtype).peak;
-    for (TypedFlops& typed : step.facts.flops)
-      typed.peak = product_rate(cluster.gpu, *typed.dtype).peak;
-    step.facts.memory_size = cluster.gpu.hbm.size - setup_.framework.reserved;
+    StagesWriter writer(setup, cluster.ranks());
+    WrittenStep step = write(writer);
+    step.facts = with_sizes(setup, std::move(step.facts), cluster);
     return step;
+  }
+  /// Micro-batches after which a stage has done all that it does, and four periods more; as many beyond whole
+  /// periods as the step.
+  std::int64_t first_accounted() const {
+    const std::int64_t period = micro_batch_period();
+    const std::int64_t least = fewest_micro_batches() + setup_.pipeline.deferred_head_gradients + 4 * period;
+    return least + (setup_.micro_batches % period + period - least % period) % period;
+  }
+  /// With \p few of the micro-batches of \p whole.
+  static StepAccount account_of(TrainingSetup whole, std::int64_t few, const ClusterSpec& cluster) {
+    const std::int64_t left_out = whole.micro_batches - few;
+    whole.micro_batches = few;
+    StepAccount account{.facts = {}, .stages = {}, .left_out = left_out};
+    StagesWriter writer(whole, cluster.ranks(), StepContent::memory, left_out);
+    WrittenStep step =
+        writer.write([&](StepStageFacts&& facts) { account.stages.push_back(std::move(facts)); });
+    account.facts = with_sizes(whole, std::move(step.facts), cluster);
+    return account;
+  }
+  /// \p facts with what they say of the GPU.
+  static StepFacts with_sizes(const TrainingSetup& setup, StepFacts facts, const ClusterSpec& cluster) {
+    facts.peak = product_rate(cluster.gpu, setup.dtype).peak;
+    for (TypedFlops& typed : facts.flops)
+      typed.peak = product_rate(cluster.gpu, *typed.dtype).peak;
+    facts.memory_size = cluster.gpu.hbm.size - setup.framework.reserved;
+    return facts;
   }
   /// Half of the micro-batches go through the stages from the last to the first.
   bool has_two_directions() const { return setup_.pipeline.schedule == ScheduleKind::dualpipe; }
@@ -318,10 +357,9 @@ std::optional<WrittenStep> written_stage(const ProgramFamily& family, const Clus
 
 std::vector<StageMemory> memory_of_stages(const Experiment& experiment) {
   std::vector<StageMemory> stages;
-  const TrainingSetup setup = family_of(experiment).on(experiment.cluster);
-  StagesWriter(setup, experiment.cluster.ranks()).write([&](const StepStageFacts& facts) {
-    stages.push_back({facts.memory, facts.ledger.moments()});
-  });
+  const StepAccount account = family_of(experiment).account(experiment.cluster);
+  for (const StepStageFacts& facts : account.stages)
+    stages.push_back({facts.memory, facts.ledger.moments(), account.left_out});
   return stages;
 }
 

@@ -48,6 +48,8 @@ std::optional<WrittenStep> written_stage(const ProgramFamily& family, const Clus
 struct StageMemory {
   MemoryPeak peak;
   std::vector<MemoryMoment> moments;
+  /// Micro-batches that have none: each holds what that of the period before it holds.
+  std::int64_t left_out = 0;
 };
 
 /// By script of \p experiment's program. \pre set_training has made it a training step

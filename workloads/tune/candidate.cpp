@@ -73,8 +73,7 @@ std::optional<CandidateFacts> facts_of_few(const Experiment& few) {
 CandidateFacts facts_of_outline(const Experiment& outline) {
   if (!outline.family) return facts_of(outline);
   const StepSize whole = outline.family->size();
-  if (outlined_micro_batches(*outline.family, outline.measure.estimate) == whole.micro_batches)
-    return facts_of(outline);
+  if (outlined_micro_batches(outline) == whole.micro_batches) return facts_of(outline);
   if (const auto facts = facts_of_few(outline)) return *facts;
   return facts_of(outlined(outline, whole));
 }
