@@ -1,7 +1,6 @@
 #pragma once
 /// What a user should know before the results of a run, on stderr.
 
-#include <memory>
 #include <string>
 #include <vector>
 

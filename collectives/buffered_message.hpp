@@ -1,10 +1,8 @@
 #pragma once
 /// Messages that wait in a buffer of the library until they are received.
 
-#include <cstddef>
 #include <deque>
 #include <string>
-#include <utility>
 
 #include "collectives/spec.hpp"
 #include "engine/event.hpp"

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <vector>
 
 #include "base/joined_numbers.hpp"
 #include "collectives/rank_conditions.hpp"

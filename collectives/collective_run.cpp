@@ -3,10 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-
-#include "engine/errors.hpp"
-
 namespace c3 { inline namespace collectives {
 
 namespace {

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <deque>
 #include <memory>
-#include <unordered_map>
 #include <vector>
 
 #include "collectives/plan.hpp"

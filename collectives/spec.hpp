@@ -4,7 +4,6 @@
 #include <array>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "base/enum_names.hpp"
 #include "collectives/backends/backend.hpp"

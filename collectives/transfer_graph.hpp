@@ -69,7 +69,4 @@ struct GraphForm {
 /// becomes rank 0's. \throws std::logic_error when the graph is not symmetric.
 TransferGraph fold(const TransferGraph& graph);
 
-/// Payload a rank sends over its links in all.
-Bytes bytes_sent(const TransferGraph& graph, int rank);
-
 }}  // namespace c3::collectives

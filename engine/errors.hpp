@@ -3,7 +3,6 @@
 /// std::system_error.
 
 #include <stdexcept>
-#include <string>
 
 namespace c3 { inline namespace engine {
 

@@ -1,7 +1,6 @@
 #include "engine/flow_solver.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <stdexcept>
 #include <utility>

@@ -1,7 +1,6 @@
 // FlowSolver with several priority classes in flight: whole connected components are filled, class by class.
 
 #include <algorithm>
-#include <cmath>
 
 #include "engine/flow_solver.hpp"
 

@@ -13,7 +13,6 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
-#include <utility>
 
 #include "engine/driven.hpp"
 #include "engine/flow.hpp"

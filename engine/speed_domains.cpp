@@ -1,6 +1,5 @@
 #include "engine/speed_domains.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 #include <utility>

@@ -3,7 +3,6 @@
 /// of them. Files are known by inode, so that links and other spellings of a path do not matter.
 /// All functions may be called from several threads.
 
-#include <cstdint>
 #include <filesystem>
 #include <stdexcept>
 #include <vector>

@@ -1,7 +1,6 @@
 #include "files/tar_members.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <optional>
 #include <string_view>
 

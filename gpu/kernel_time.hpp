@@ -3,7 +3,6 @@
 /// simulation, without one. The fluid grain takes its bound from here, so that the two cannot drift apart.
 
 #include <cstdint>
-#include <span>
 
 #include "engine/bound_law.hpp"
 #include "gpu/kernel.hpp"

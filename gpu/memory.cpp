@@ -6,8 +6,6 @@
 #include <array>
 #include <stdexcept>
 
-#include "gpu/hbm_rate.hpp"
-
 namespace c3 { inline namespace gpu {
 
 namespace {

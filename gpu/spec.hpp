@@ -2,11 +2,9 @@
 /// The specification of one GPU. Immutable; read from configs/gpus/*.toml, where numbers have source and kind.
 
 #include <array>
-#include <cstdint>
 #include <limits>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/enum_names.hpp"

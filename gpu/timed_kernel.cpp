@@ -1,7 +1,5 @@
 #include "gpu/timed_kernel.hpp"
 
-#include <utility>
-
 #include "gpu/gpu.hpp"
 #include "gpu/kernel_launch.hpp"
 

@@ -7,7 +7,6 @@
 #include <map>
 #include <stdexcept>
 #include <tuple>
-#include <utility>
 
 #include "engine/interrupt.hpp"
 #include "interconnect/switch_network.hpp"

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <numeric>
 #include <stdexcept>
-#include <utility>
 
 namespace c3 { inline namespace interconnect {
 namespace {

@@ -41,7 +41,6 @@ class RankPartition {
   int stand_in(int rank) const { return representative(class_of(rank)); }
   /// How many ranks the class of \p rank has.
   int alike(int rank) const { return members(class_of(rank)); }
-  const std::vector<std::uint32_t>& class_of_ranks() const { return class_of_; }
   /// The members of each class.
   std::vector<RankRanges> ranges() const;
 

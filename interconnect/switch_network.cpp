@@ -1,6 +1,5 @@
 #include "interconnect/switch_network.hpp"
 
-#include <algorithm>
 #include <stdexcept>
 
 #include "interconnect/tree_shape.hpp"

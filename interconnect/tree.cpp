@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "interconnect/switch_network.hpp"
 #include "interconnect/tree_shape.hpp"
 

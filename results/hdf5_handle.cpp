@@ -6,7 +6,6 @@
 #include <system_error>
 #include <type_traits>
 
-#include "files/input_files.hpp"
 #include "files/io_error.hpp"
 #include "files/temporary_file.hpp"
 #include "results/build_info.hpp"

@@ -14,7 +14,6 @@
 #include <exception>
 #include <fstream>
 #include <system_error>
-#include <vector>
 
 #include "files/io_error.hpp"
 #include "results/hdf5_column.hpp"

@@ -1,7 +1,6 @@
 #include "results/program_file.hpp"
 
 #include <array>
-#include <utility>
 
 #include "files/io_error.hpp"
 #include "files/temporary_file.hpp"

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
-#include <vector>
 
 #include "results/hardware_words.hpp"
 #include "results/ranking.hpp"

@@ -1,5 +1,4 @@
 #include "results/study_cells.hpp"
-#include "results/time_unit.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <sstream>
 #include <utility>
-#include <vector>
 
 #include "results/recommendation.hpp"
 #include "results/run_words.hpp"

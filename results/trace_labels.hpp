@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "workloads/execute/run.hpp"
 #include "workloads/experiment.hpp"
 
 namespace c3 { inline namespace results {

@@ -6,8 +6,6 @@
 #include <stdexcept>
 #include <variant>
 
-#include <fmt/format.h>
-
 #include "base/json.hpp"
 #include "results/picoseconds.hpp"
 #include "workloads/traces/replay/torch_operator.hpp"

@@ -5,7 +5,6 @@
 #include <stdexcept>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "app/broken_rows.hpp"
 #include "app/host_calls.hpp"

@@ -2,7 +2,6 @@
 /// What the options of `c3sim calibrate` ask for: measured kernels of one class, and the GPUs they ran on.
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <vector>
 

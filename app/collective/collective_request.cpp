@@ -7,11 +7,9 @@
 #include <map>
 #include <stdexcept>
 #include <string_view>
-#include <utility>
 
 #include <fmt/format.h>
 
-#include "app/collective/measured_choice.hpp"
 #include "base/nearest_name.hpp"
 #include "base/usage_error.hpp"
 #include "configs/jobs/experiment_reader.hpp"

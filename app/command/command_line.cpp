@@ -6,7 +6,6 @@
 #include <csignal>
 #include <cstdio>
 #include <new>
-#include <string>
 #include <string_view>
 #include <system_error>
 #include <vector>

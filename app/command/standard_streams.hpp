@@ -1,8 +1,6 @@
 #pragma once
 /// Standard input, output and error as a command may rely on them, whatever the shell passed.
 
-#include <string>
-
 namespace c3 { inline namespace app {
 
 /// Call it first in main. Afterwards

@@ -1,7 +1,5 @@
 #include "app/explain/explanation.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <map>

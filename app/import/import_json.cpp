@@ -1,4 +1,3 @@
-#include <optional>
 
 #include "app/import/import_cells.hpp"
 #include "app/import/import_tables.hpp"

@@ -20,7 +20,6 @@
 #include "workloads/traces/benchmark/benchmark_run.hpp"
 #include "workloads/traces/rank_summary.hpp"
 #include "workloads/traces/replay/record_run.hpp"
-#include "workloads/traces/replay/replay_model.hpp"
 
 namespace c3 { inline namespace app {
 namespace {

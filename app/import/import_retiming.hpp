@@ -1,7 +1,6 @@
 #pragma once
 /// `c3sim import --gpu`: the kernels of traces on another GPU, as tables and JSON.
 
-#include <optional>
 #include <string>
 #include <vector>
 

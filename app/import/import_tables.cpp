@@ -1,7 +1,6 @@
 #include "app/import/import_tables.hpp"
 
 #include <algorithm>
-#include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

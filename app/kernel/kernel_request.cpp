@@ -1,10 +1,8 @@
 #include "app/kernel/kernel_request.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <optional>
-#include <span>
 
 #include <fmt/format.h>
 

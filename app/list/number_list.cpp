@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <sstream>
-#include <string_view>
 
 namespace c3 { inline namespace app {
 namespace {

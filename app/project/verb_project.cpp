@@ -1,7 +1,6 @@
 /// c3sim project: a training step operator by operator, from one that was profiled.
 
 #include <algorithm>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>

@@ -1,6 +1,5 @@
 #include "app/reproduce/reproduce_request.hpp"
 
-#include <algorithm>
 #include <memory>
 #include <string_view>
 #include <vector>

@@ -8,8 +8,6 @@
 #include <string>
 #include <system_error>
 
-#include <fmt/format.h>
-
 #include "app/command/verb.hpp"
 #include "app/reproduce/reproduce_request.hpp"
 #include "files/io_error.hpp"

@@ -36,7 +36,6 @@
 #include "workloads/analysis/heuristics.hpp"
 #include "workloads/analysis/impossible_strategies.hpp"
 #include "workloads/analysis/out_of_memory.hpp"
-#include "workloads/analysis/steady_state.hpp"
 #include "workloads/analysis/study.hpp"
 #include "workloads/execute/folding.hpp"
 

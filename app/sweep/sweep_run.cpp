@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <string>
 #include <unordered_set>
-#include <utility>
-#include <vector>
 
 #include "app/command/exit_code.hpp"
 #include "app/sweep/simulate_point.hpp"

@@ -1,6 +1,5 @@
 #include "app/sweep/table_placement.hpp"
 
-#include <optional>
 #include <vector>
 
 #include <fmt/format.h>

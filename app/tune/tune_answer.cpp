@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <iterator>
 #include <ranges>
-#include <string_view>
 
 #include "app/sweep/sweep_run.hpp"
 #include "results/ranking.hpp"

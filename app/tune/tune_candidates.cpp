@@ -1,9 +1,7 @@
 #include "app/tune/tune_candidates.hpp"
 
 #include <algorithm>
-#include <cstdint>
 #include <numeric>
-#include <optional>
 #include <utility>
 
 #include "app/parallel_tasks.hpp"

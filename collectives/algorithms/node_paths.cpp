@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <set>
-#include <span>
 #include <stdexcept>
 
 #include "interconnect/fabric.hpp"

@@ -1,7 +1,5 @@
 #include "collectives/library/channel_context.hpp"
 
-#include <algorithm>
-
 namespace c3 { inline namespace collectives {
 
 bool is_pairwise(CollectiveKind kind) { return sends_in_pairs(kind) && !is_rooted(kind); }

@@ -5,7 +5,6 @@
 
 #include <optional>
 
-#include "collectives/algorithms/algorithm.hpp"
 #include "collectives/library/published_figures.hpp"
 
 namespace c3 { inline namespace collectives {

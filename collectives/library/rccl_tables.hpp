@@ -4,7 +4,6 @@
 /// of RCCL 2.21.5 (0cbce2a7), 2.22.3 (36343be8), 2.26.6 (5e7937ef), 2.27.7 (0f99fd84) and 2.28.3 (3d4813d9),
 /// models 3 (MI250X with four NICs), 5 (MI300X) and 6 (MI350X, MI355X).
 
-#include <limits>
 #include <optional>
 #include <span>
 

@@ -1,7 +1,6 @@
 #include "collectives/library/symmetric_kernels.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 

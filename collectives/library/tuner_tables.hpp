@@ -5,7 +5,6 @@
 #include <array>
 
 #include "collectives/library/tuner_table.hpp"
-#include "collectives/library/version.hpp"
 #include "collectives/spec.hpp"
 #include "gpu/spec.hpp"
 

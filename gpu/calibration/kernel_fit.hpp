@@ -2,7 +2,6 @@
 /// Coefficients of a kernel class from measured kernels.
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>

@@ -8,9 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "gpu/calibration/parameter.hpp"

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <bit>
-#include <string>
 
 #include "engine/errors.hpp"
 

@@ -2,7 +2,6 @@
 /// How the addresses that a stream touches at a time load the channels of memory.
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "gpu/channels/address_mapping.hpp"

@@ -1,7 +1,5 @@
 #include "gpu/clock/sustained_level.hpp"
 
-#include <algorithm>
-
 #include "gpu/clock/governor.hpp"
 
 namespace c3 { inline namespace gpu {

@@ -5,11 +5,11 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "results/cells.hpp"
 #include "results/diff/diff_output.hpp"
 #include "results/diff/shown_rows.hpp"
 #include "results/picoseconds.hpp"
 #include "results/shown_text.hpp"
-#include "results/study_cells.hpp"
 #include "results/text_table.hpp"
 #include "results/time_unit.hpp"
 

@@ -1,7 +1,6 @@
 #pragma once
 /// What differs between the result files of two runs: facts, numbers of the summary, activities.
 
-#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>

@@ -2,7 +2,6 @@
 /// Curves over one axis, as data: what curve_svg.hpp draws.
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace c3 { inline namespace results {

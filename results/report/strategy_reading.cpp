@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "results/picoseconds.hpp"
 #include "results/report/sections.hpp"
 
 namespace c3 { inline namespace results {

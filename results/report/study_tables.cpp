@@ -1,4 +1,3 @@
-#include <fmt/format.h>
 
 #include "results/report/html.hpp"
 #include "results/report/sections.hpp"

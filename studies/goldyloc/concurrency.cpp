@@ -74,6 +74,14 @@ Seconds time_at_once(const KernelDescription& kernel, int count, int degree, con
   return simulation.now();
 }
 
+KernelSlice part_of_gpu(const GpuSpec& gpu, int parts) {
+  KernelSlice slice{.launch = LaunchCost::device};
+  if (parts == 1) return slice;
+  slice.cus = std::max(1, gpu.compute.cus_per_xcd / parts) * gpu.compute.xcds;
+  slice.cache = 1.0 / parts;
+  return slice;
+}
+
 TunedKernels tuned_kernels(const GemmShape& shape, const GpuSpec& gpu) {
   TunedKernels kernels;
   for (const int parts : kParts) {

@@ -9,6 +9,7 @@
 
 #include "engine/units.hpp"
 #include "gpu/kernel.hpp"
+#include "gpu/kernel_time.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/spec.hpp"
 
@@ -30,6 +31,9 @@ std::vector<int> degrees_for(int parallel);
 /// From the first launch to the last store of \p count kernels like \p kernel, dealt to \p degree streams in
 /// turn. The kernels of a stream follow one another, each after the GPU's gap.
 Seconds time_at_once(const KernelDescription& kernel, int count, int degree, const GpuSpec& gpu);
+
+/// A half, a quarter, ..: of the CUs, whole ones on each XCD, and of the caches.
+KernelSlice part_of_gpu(const GpuSpec& gpu, int parts);
 
 /// Kernels for one shape by the part of the GPU that they were tuned for (1, 2, 4: whole, half, quarter).
 using TunedKernels = std::map<int, KernelDescription>;

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <utility>
 
-#include "gpu/kernels/gemm/gemm_choice.hpp"
+#include "gpu/kernel_time.hpp"
 
 namespace c3 { inline namespace studies {
 namespace {
@@ -27,10 +27,9 @@ Features features_of(const ReadyProducts& products, const TunedKernels& kernels,
   for (const std::int64_t extent : {shape.m, shape.n, shape.k, std::int64_t{products.parallel}})
     features.push_back(std::log2(static_cast<double>(extent)));
   for (const auto& [part, kernel] : kernels) {
-    const KernelFootprint footprint = footprint_of(kernel, gpu);
-    features.push_back(std::log2(static_cast<double>(footprint.work_groups) / gpu.compute.cus()));
-    features.push_back(std::log2(footprint.on_cu));
-    features.push_back(std::log2(footprint.waves));
+    features.push_back(std::log2(static_cast<double>(kernel.work_groups) / gpu.compute.cus()));
+    features.push_back(std::log2(work_groups_per_cu(gpu.compute, kernel.needs, kernel.name)));
+    features.push_back(std::log2(time_alone(kernel, gpu).waves));
   }
   return features;
 }

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "tests/contract/collective_variants.hpp"
+#include "tests/support/bytes_sent.hpp"
 #include "tests/support/near.hpp"
 
 using namespace c3;

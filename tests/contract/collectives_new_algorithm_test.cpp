@@ -10,6 +10,7 @@
 #include "collectives/library/tuner.hpp"
 #include "engine/errors.hpp"
 #include "tests/contract/collective_variants.hpp"
+#include "tests/support/bytes_sent.hpp"
 #include "tests/support/graph_replay.hpp"
 
 using namespace c3;

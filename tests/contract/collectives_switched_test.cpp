@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "tests/contract/collective_variants.hpp"
+#include "tests/support/bytes_sent.hpp"
 #include "tests/support/near.hpp"
 
 using namespace c3;

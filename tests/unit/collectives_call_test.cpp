@@ -6,6 +6,7 @@
 
 #include "collectives/algorithms/algorithm.hpp"
 #include "engine/errors.hpp"
+#include "tests/support/bytes_sent.hpp"
 #include "tests/support/mi300x_like.hpp"
 #include "tests/support/near.hpp"
 

@@ -12,6 +12,7 @@
 #include "collectives/library/tuner.hpp"
 #include "configs/jobs/experiment_reader.hpp"
 #include "engine/errors.hpp"
+#include "tests/support/bytes_sent.hpp"
 #include "tests/support/clusters.hpp"
 
 using namespace c3;

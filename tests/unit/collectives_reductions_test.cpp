@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "collectives/algorithms/algorithm.hpp"
+#include "tests/support/bytes_sent.hpp"
 #include "tests/support/mi300x_like.hpp"
 #include "tests/support/near.hpp"
 

@@ -10,6 +10,7 @@
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/algorithms/node_paths.hpp"
 #include "collectives/planned_flows.hpp"
+#include "tests/support/bytes_sent.hpp"
 #include "tests/support/clusters.hpp"
 #include "tests/support/near.hpp"
 

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -76,7 +78,7 @@ TEST_CASE("no step draws less than its bound, whether its clock is free or held,
          {std::pair(1.0, 600.0), {100.0, 600.0}, {400.0, 200.0}, {2000.0, 400.0}}) {
       const Experiment step = powered(plain, flop_pj, limit);
       const Joules drawn = clock_of(run_step(step, in_order(), {}))->energy.value();
-      const ModelTimes its = model_times(step, in_order());
+      const ModelTimes its = model_times(step, std::array{in_order()}).front();
       CAPTURE(flop_pj);
       CAPTURE(its.least_energy / drawn);
       CAPTURE(its.likely_energy / drawn);
@@ -100,13 +102,13 @@ TEST_CASE("kernels of cohorts and those of every strategy draw no less than the 
       const Joules drawn = clock_of(run_step(step, strategy, {}))->energy.value();
       CAPTURE(limit);
       CAPTURE(strategy.serial);
-      CHECK(model_times(step, strategy).least_energy <= drawn);
+      CHECK(model_times(step, std::span(&strategy, 1)).front().least_energy <= drawn);
     }
   }
 }
 
 TEST_CASE("without a power in the preset there is no energy") {
-  const ModelTimes its = model_times(fluid_step(gpt_setup(), 4, true), in_order());
+  const ModelTimes its = model_times(fluid_step(gpt_setup(), 4, true), std::array{in_order()}).front();
   CHECK(its.least_energy == Joules{});
   CHECK(its.likely_energy == Joules{});
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,14 @@ namespace {
 constexpr Seconds kForward{2e-3}, kBackward{4e-3};
 const Message kToNext{1, Bytes{1.0}, true}, kFromLast{-1, Bytes{1.0}, false};
 const Message kToLast{-1, Bytes{1.0}, true}, kFromNext{1, Bytes{1.0}, false};
+
+ModelTimes model_times(const Experiment& experiment, const Strategy& strategy) {
+  return model_times(experiment, std::span(&strategy, 1)).front();
+}
+
+Seconds model_bound(const Experiment& experiment, const Strategy& strategy) {
+  return model_times(experiment, strategy).bound;
+}
 
 Experiment on_gpus(Program program, int ranks) {
   Experiment experiment;

@@ -1,8 +1,6 @@
 #pragma once
 /// How long a step takes by closed form, without simulating it.
 
-#include <vector>
-
 #include "workloads/analysis/isolated_schedule.hpp"
 #include "workloads/experiment.hpp"
 

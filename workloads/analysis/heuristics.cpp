@@ -1,7 +1,6 @@
 #include "workloads/analysis/heuristics.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 
 #include "collectives/library/channel_protocol.hpp"

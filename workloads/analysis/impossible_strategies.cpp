@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <utility>
 
 #include "engine/errors.hpp"
 #include "engine/interrupt.hpp"

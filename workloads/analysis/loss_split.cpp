@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <stdexcept>
-#include <vector>
 
 #include "workloads/analysis/nearest_rank.hpp"
 #include "workloads/analysis/periodic_power.hpp"

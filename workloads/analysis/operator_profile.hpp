@@ -2,7 +2,6 @@
 /// A program operator by operator: what each one does, and how long it takes with the machine to itself.
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -9,7 +9,6 @@
 #include "workloads/analysis/library_choices.hpp"
 #include "workloads/analysis/loss_split.hpp"
 #include "workloads/analysis/periodic_power.hpp"
-#include "workloads/analysis/run_clock.hpp"
 #include "workloads/analysis/sides_alone.hpp"
 #include "workloads/analysis/steady_state.hpp"
 #include "workloads/analysis/study_bounds.hpp"

@@ -6,7 +6,7 @@
 
 #include "engine/errors.hpp"
 #include "engine/interrupt.hpp"
-#include "workloads/analysis/steady_state.hpp"
+#include "workloads/analysis/shorter_steps.hpp"
 
 namespace c3 { inline namespace workloads {
 

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <stdexcept>
-#include <string>
 
 #include "workloads/analysis/shorter_steps.hpp"
 #include "workloads/analysis/study.hpp"

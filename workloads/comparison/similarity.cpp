@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <utility>
 
 #include "workloads/comparison/simulated_dates.hpp"
 #include "workloads/traces/replay/record_run.hpp"

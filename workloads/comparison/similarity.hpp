@@ -2,7 +2,6 @@
 /// A recording beside its replays.
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 

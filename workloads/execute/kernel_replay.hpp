@@ -5,7 +5,6 @@
 #include <deque>
 #include <map>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "collectives/collective_run.hpp"

@@ -4,15 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <utility>
 
 #include "collectives/call.hpp"
 #include "engine/errors.hpp"
 #include "gpu/kernels/describe.hpp"
-#include "interconnect/rank_partition.hpp"
 
 namespace c3 { inline namespace workloads {
 namespace {

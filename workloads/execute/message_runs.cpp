@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <utility>
-
 #include "base/joined_numbers.hpp"
 #include "collectives/backends/entry.hpp"
 

@@ -6,7 +6,6 @@
 #include <deque>
 #include <iterator>
 #include <map>
-#include <memory>
 #include <utility>
 
 #include "collectives/rank_conditions.hpp"

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 
 #include "engine/interrupt.hpp"
 #include "workloads/execute/timeless_run.hpp"

@@ -2,7 +2,6 @@
 /// Steps of an author that somebody changes.
 
 #include <functional>
-#include <memory>
 
 #include "workloads/experiment.hpp"
 

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <optional>
-#include <utility>
 
 #include "engine/interrupt.hpp"
 #include "gpu/kernels/describe.hpp"

@@ -1,6 +1,5 @@
 // LoRA's adapters: two small products beside a frozen one.
 
-#include <optional>
 #include <utility>
 
 #include "workloads/models/training_lowering.hpp"

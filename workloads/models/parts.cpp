@@ -79,11 +79,4 @@ std::int64_t active_parameters(std::span<const ModelPart> parts) {
   return sum;
 }
 
-std::int64_t expert_parameters(std::span<const ModelPart> parts) {
-  std::int64_t sum = 0;
-  for (const ModelPart& part : parts)
-    if (std::holds_alternative<parts::Experts>(part.kind)) sum += parameters(part);
-  return sum;
-}
-
 }}  // namespace c3::workloads

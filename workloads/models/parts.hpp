@@ -288,7 +288,5 @@ std::int64_t parameters(const ModelPart& part);
 std::int64_t parameters(std::span<const ModelPart> parts);
 /// Of those the ones with which one token is computed: of experts, as many as it goes to.
 std::int64_t active_parameters(std::span<const ModelPart> parts);
-/// Of experts alone.
-std::int64_t expert_parameters(std::span<const ModelPart> parts);
 
 }}  // namespace c3::workloads

@@ -6,7 +6,6 @@
 #include <array>
 #include <map>
 #include <set>
-#include <tuple>
 #include <utility>
 
 namespace c3 { inline namespace workloads {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <stdexcept>
-#include <string>
 
 #include "workloads/pipeline/two_way_schedules.hpp"
 

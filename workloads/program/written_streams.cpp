@@ -1,7 +1,6 @@
 #include "workloads/program/written_streams.hpp"
 
 #include <algorithm>
-#include <map>
 #include <stdexcept>
 #include <utility>
 

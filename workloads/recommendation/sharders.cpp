@@ -1,7 +1,6 @@
 #include "workloads/recommendation/sharders.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
 #include <ranges>

@@ -5,7 +5,6 @@
 #include <functional>
 #include <vector>
 
-#include "base/enum_names.hpp"
 #include "collectives/spec.hpp"
 #include "workloads/recommendation/job.hpp"
 

@@ -1,7 +1,6 @@
 #include "workloads/recommendation/sharding_search.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "engine/errors.hpp"
 #include "workloads/recommendation/placement.hpp"

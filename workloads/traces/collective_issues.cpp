@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
-#include <tuple>
 #include <utility>
 
 #include "base/json.hpp"

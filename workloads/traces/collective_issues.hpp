@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "workloads/traces/trace_event.hpp"
-#include "workloads/traces/trace_join.hpp"
 
 namespace c3 { inline namespace traces {
 

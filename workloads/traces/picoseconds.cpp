@@ -1,7 +1,6 @@
 #include "workloads/traces/picoseconds.hpp"
 
 #include <charconv>
-#include <limits>
 
 namespace c3 { inline namespace traces {
 namespace {

@@ -2,7 +2,6 @@
 /// \file
 /// One rank of a run with everything that is found in its trace alone.
 
-#include <optional>
 #include <string>
 #include <vector>
 

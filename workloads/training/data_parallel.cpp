@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "gpu/kernels/vector/vector_shape.hpp"
 #include "workloads/models/styles/style.hpp"
 
 namespace c3 { inline namespace workloads {

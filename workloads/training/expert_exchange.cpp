@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "workloads/training/routing.hpp"
-
 namespace c3 { inline namespace workloads {
 namespace {
 

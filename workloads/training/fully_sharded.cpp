@@ -1,7 +1,6 @@
 #include "workloads/training/fully_sharded.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "gpu/kernels/vector/vector_shape.hpp"
 

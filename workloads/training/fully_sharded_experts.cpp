@@ -1,6 +1,5 @@
 #include "workloads/training/fully_sharded_experts.hpp"
 
-#include <memory>
 #include <utility>
 
 namespace c3 { inline namespace workloads {

@@ -3,7 +3,6 @@
 
 #include <deque>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "workloads/training/data_parallel.hpp"

@@ -4,7 +4,6 @@
 #include <map>
 #include <optional>
 #include <stdexcept>
-#include <utility>
 
 namespace c3 { inline namespace workloads {
 

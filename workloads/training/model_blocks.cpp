@@ -5,7 +5,6 @@
 #include <map>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include "workloads/models/adapters.hpp"
 #include "workloads/models/training_kernels.hpp"

@@ -2,7 +2,6 @@
 /// Which layers each stage of a pipeline has.
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "workloads/training/pipeline_setup.hpp"

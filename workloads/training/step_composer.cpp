@@ -1,16 +1,11 @@
 #include "workloads/training/step_composer.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <stdexcept>
-#include <utility>
 
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/kernels/operator_table.hpp"
 #include "workloads/models/styles/style.hpp"
 #include "workloads/training/optimizer_step.hpp"
-#include "workloads/training/sharding.hpp"
 
 namespace c3 { inline namespace workloads {
 namespace {

@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <functional>
-#include <memory>
 #include <numeric>
-#include <optional>
 #include <stdexcept>
 #include <utility>
 #include <vector>

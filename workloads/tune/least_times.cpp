@@ -1,9 +1,5 @@
 #include "workloads/tune/least_times.hpp"
 
-#include <algorithm>
-#include <utility>
-
-#include "gpu/clock/governor.hpp"
 #include "gpu/kernels/describe.hpp"
 #include "gpu/kernels/operator_table.hpp"
 

@@ -4,7 +4,6 @@
 #include <map>
 #include <set>
 #include <utility>
-#include <vector>
 
 #include "gpu/clock/governor.hpp"
 #include "workloads/analysis/closed_form_times.hpp"
@@ -262,15 +261,6 @@ std::vector<ModelTimes> model_times(const Experiment& experiment, std::span<cons
                      .likely_energy = modeller.energy(likely_energy, likely)});
   }
   return times;
-}
-
-ModelTimes model_times(const Experiment& experiment, const Strategy& strategy) {
-  return model_times(experiment, std::span(&strategy, 1)).front();
-}
-
-Seconds model_bound(const Experiment& experiment, const Strategy& strategy) {
-  const KernelTimes kernels = kernel_times(experiment);
-  return Modeller(experiment, strategy, kernels).bound(HardwareBounds(experiment).of(strategy));
 }
 
 std::vector<ModelTimes> stage_times(const Experiment& stage, std::span<const Strategy> strategies) {

@@ -27,9 +27,8 @@ struct ModelTimes {
   Joules least_energy, likely_energy;
 };
 
-/// \throws InfeasibleError as describe() does, InterruptedError
-ModelTimes model_times(const Experiment& experiment, const Strategy& strategy);
-/// Of each of \p strategies: what they share is found once.
+/// Of each of \p strategies: what they share is found once. \throws InfeasibleError as describe() does,
+/// InterruptedError
 std::vector<ModelTimes> model_times(const Experiment& experiment, std::span<const Strategy> strategies);
 
 /// From one stage of a pipeline (written_stage()): the bound is of its kernels alone. The estimate is what the
@@ -37,8 +36,5 @@ std::vector<ModelTimes> model_times(const Experiment& experiment, std::span<cons
 /// schedule. Boards of other stages draw idle power at least, and about what this one's do. Wrong when: stages
 /// are unequal, or messages do not hide behind passes. \throws as model_times()
 std::vector<ModelTimes> stage_times(const Experiment& stage, std::span<const Strategy> strategies);
-
-/// ModelTimes::bound.
-Seconds model_bound(const Experiment& experiment, const Strategy& strategy);
 
 }}  // namespace c3::workloads

@@ -1,14 +1,9 @@
 #include "collectives/backends/cu/cu_collective.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <utility>
 
 #include "collectives/algorithms/entry.hpp"
-#include "engine/errors.hpp"
 
 namespace c3 { inline namespace collectives {
 namespace {

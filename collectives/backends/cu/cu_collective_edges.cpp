@@ -2,7 +2,6 @@
 // by piece.
 
 #include <algorithm>
-#include <utility>
 
 #include "collectives/algorithms/entry.hpp"
 #include "collectives/backends/cu/cu_collective.hpp"

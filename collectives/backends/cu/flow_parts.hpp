@@ -1,7 +1,6 @@
 #pragma once
 /// What the flow that channels move refers to.
 
-#include <algorithm>
 #include <vector>
 
 #include "engine/flow.hpp"

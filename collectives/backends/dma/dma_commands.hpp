@@ -2,9 +2,7 @@
 /// What copy engines are told: the commands that make up a collective.
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string_view>
 #include <vector>
 

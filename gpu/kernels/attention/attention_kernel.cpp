@@ -1,10 +1,8 @@
 #include "gpu/kernels/attention/attention_kernel.hpp"
-#include "gpu/kernels/attention/attention_shape.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "engine/errors.hpp"
 #include "gpu/clock/governor.hpp"

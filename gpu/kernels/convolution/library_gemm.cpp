@@ -1,11 +1,9 @@
-#include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
 
 #include "gpu/kernels/convolution/plan_parts.hpp"
 #include "gpu/kernels/gemm/gemm_footprints.hpp"
-#include "gpu/kernels/gemm/gemm_kernel.hpp"
 
 namespace c3 { inline namespace gpu {
 namespace {

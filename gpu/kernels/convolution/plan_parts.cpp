@@ -1,7 +1,6 @@
 #include "gpu/kernels/convolution/plan_parts.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <stdexcept>
 #include <utility>
 

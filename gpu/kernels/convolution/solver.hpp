@@ -2,7 +2,6 @@
 /// One way to compute a convolution. One entry each, listed in solver_table.cpp.
 
 #include <span>
-#include <string>
 #include <string_view>
 
 #include "gpu/kernel.hpp"

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "gpu/kernels/convolution/plan_parts.hpp"
-#include "gpu/kernels/gemm/gemm_kernel.hpp"
 #include "gpu/kernels/tiling.hpp"
 
 namespace c3 { inline namespace gpu {

@@ -14,8 +14,7 @@
 namespace c3 { inline namespace gpu {
 namespace {
 
-constexpr double kAlike = 0.002;        // times closer than this are not told apart
-constexpr double kStepsInFlight = 2.0;  // of k, as for the traffic of tiles (gemm_kernel.cpp)
+constexpr double kAlike = 0.002;  // times closer than this are not told apart
 
 int cus_of(const KernelSlice& slice, const GpuSpec& gpu) {
   return slice.cus > 0 ? slice.cus : gpu.compute.cus();
@@ -49,14 +48,6 @@ Seconds cold_loads(const GemmShape& shape, const GpuSpec& gpu, const KernelSlice
 }
 
 }  // namespace
-
-KernelSlice part_of_gpu(const GpuSpec& gpu, int parts) {
-  KernelSlice slice{.launch = LaunchCost::device};
-  if (parts == 1) return slice;
-  slice.cus = std::max(1, gpu.compute.cus_per_xcd / parts) * gpu.compute.xcds;
-  slice.cache = 1.0 / parts;
-  return slice;
-}
 
 GemmPlan plan_gemm(const GemmShape& shape, const GpuSpec& gpu) {
   if (gpu.library_choice != nullptr)
@@ -114,24 +105,6 @@ KernelDescription describe_gemm(std::string name, const GemmShape& shape, const 
 KernelDescription describe_product(std::string name, const GemmShape& shape, const GpuSpec& gpu) {
   check_extents(name, {{"m", shape.m}, {"n", shape.n}, {"k", shape.k}, {"b", shape.batch}});
   return describe_product(std::move(name), shape, gpu, plan_gemm(shape, gpu));
-}
-
-KernelFootprint footprint_of(const KernelDescription& kernel, const GpuSpec& gpu) {
-  const int on_cu = work_groups_per_cu(gpu.compute, kernel.needs, kernel.name);
-  const bool has_llc = gpu.cache.llc_size.value > 0.0;
-  const Bytes cache = has_llc ? gpu.cache.llc_size : gpu.cache.l2_size * static_cast<double>(gpu.compute.xcds);
-  CacheState state;
-  state.resident = std::min<std::int64_t>(kernel.work_groups, std::int64_t{on_cu} * gpu.compute.cus());
-  state.xcds = gpu.compute.xcds;
-  state.l2_size = gpu.cache.l2_size;
-  state.llc_size = cache;
-  const Traffic loads = kernel.traffic->per_work_group(state);
-  const double in_flight =
-      std::min(1.0, kStepsInFlight * kernel.prologue) * static_cast<double>(state.resident);
-  return {.work_groups = kernel.work_groups,
-          .on_cu = on_cu,
-          .waves = time_alone(kernel, gpu).waves,
-          .cache = std::min(cache, loads.llc * in_flight)};
 }
 
 }}  // namespace c3::gpu

@@ -42,16 +42,4 @@ KernelDescription describe_gemm(std::string name, const GemmShape& shape, const 
 /// The same of operands that need not lie in memory as matrices, so that nothing asks whether they fit there.
 KernelDescription describe_product(std::string name, const GemmShape& shape, const GpuSpec& gpu);
 
-/// A half, a quarter, ..: of the CUs, whole ones on each XCD, and of the caches.
-KernelSlice part_of_gpu(const GpuSpec& gpu, int parts);
-
-/// What a kernel holds of a GPU while it runs alone.
-struct KernelFootprint {
-  std::int64_t work_groups;
-  int on_cu;  ///< that one CU holds at once
-  double waves;
-  Bytes cache;  ///< of operands that its work groups share at one time, at most the last cache
-};
-KernelFootprint footprint_of(const KernelDescription& kernel, const GpuSpec& gpu);
-
 }}  // namespace c3::gpu

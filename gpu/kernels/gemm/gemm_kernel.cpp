@@ -1,13 +1,11 @@
 #include "gpu/kernels/gemm/gemm_kernel.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <optional>
 
 #include "gpu/cache_reuse.hpp"
 #include "gpu/clock/governor.hpp"
-#include "gpu/kernels/gemm/gemm_plan.hpp"
 #include "gpu/kernels/gemm/streamed_traffic.hpp"
 #include "gpu/kernels/held_registers.hpp"
 #include "gpu/kernels/tiling.hpp"

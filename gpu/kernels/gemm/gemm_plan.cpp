@@ -1,5 +1,4 @@
 #include "gpu/kernels/gemm/gemm_plan.hpp"
-#include "gpu/kernels/gemm/gemm_shape.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +7,6 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
-#include <vector>
 
 #include "engine/errors.hpp"
 #include "gpu/kernels/gemm/load_width.hpp"

@@ -1,7 +1,6 @@
 #include "gpu/kernels/pool/pool_launch.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 namespace c3 { inline namespace gpu {

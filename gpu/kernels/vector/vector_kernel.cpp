@@ -1,15 +1,11 @@
 #include "gpu/kernels/vector/vector_kernel.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
 
-#include "engine/errors.hpp"
 #include "gpu/kernels/checks.hpp"
 #include "gpu/kernels/vector/vector_instructions.hpp"
-#include "gpu/kernels/vector/vector_shape.hpp"
 #include "gpu/kernels/vector/vector_traffic.hpp"
 
 namespace c3 { inline namespace gpu {

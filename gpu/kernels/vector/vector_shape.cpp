@@ -1,7 +1,6 @@
 #include "gpu/kernels/vector/vector_shape.hpp"
 
 #include <algorithm>
-#include <array>
 #include <stdexcept>
 
 #include "gpu/kernels/tiling.hpp"

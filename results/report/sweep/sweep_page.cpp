@@ -1,7 +1,5 @@
 #include "results/report/sweep/sweep_page.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "results/report/curve_svg.hpp"

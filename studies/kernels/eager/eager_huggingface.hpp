@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "workloads/models/eager_tape.hpp"
+#include "studies/kernels/eager/eager_tape.hpp"
 #include "workloads/models/transformer.hpp"
 
 namespace c3 { inline namespace studies {

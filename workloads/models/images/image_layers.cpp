@@ -5,7 +5,6 @@
 
 #include "gpu/kernels/batch_norm/batch_norm_shape.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
-#include "gpu/kernels/pool/pool_shape.hpp"
 #include "gpu/kernels/vector/vector_shape.hpp"
 
 namespace c3 { inline namespace workloads {

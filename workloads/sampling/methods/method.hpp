@@ -2,10 +2,8 @@
 /// Ways to choose the kernels that stand for all: one file each, listed in table.cpp.
 
 #include <cstddef>
-#include <functional>
 #include <span>
 #include <string_view>
-#include <vector>
 
 #include "workloads/sampling/invocations.hpp"
 #include "workloads/sampling/plan.hpp"

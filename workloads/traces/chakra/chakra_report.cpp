@@ -1,7 +1,6 @@
 #include "workloads/traces/chakra/chakra_report.hpp"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <tuple>
 

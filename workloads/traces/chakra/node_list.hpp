@@ -2,7 +2,6 @@
 /// Nodes of a Chakra trace as they are read, in either form.
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>

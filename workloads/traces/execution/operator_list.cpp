@@ -1,7 +1,6 @@
 #include "workloads/traces/execution/operator_list.hpp"
 
 #include <algorithm>
-#include <string>
 
 #include "workloads/traces/collective_issues.hpp"
 

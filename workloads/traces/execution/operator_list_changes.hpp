@@ -2,9 +2,6 @@
 /// \file
 /// Benchmarks made from benchmarks.
 
-#include <string>
-#include <vector>
-
 #include "workloads/traces/execution/operator_list.hpp"
 
 namespace c3 { inline namespace traces {

@@ -1,6 +1,5 @@
 #include "workloads/traces/replay/operator_words.hpp"
 
-#include <algorithm>
 #include <string_view>
 #include <variant>
 

@@ -2,12 +2,9 @@
 /// \file
 /// From the facts of one kernel to its operator. The rules are a table in README.md.
 
-#include <array>
 #include <optional>
 #include <span>
-#include <string>
 #include <string_view>
-#include <utility>
 
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/spec.hpp"

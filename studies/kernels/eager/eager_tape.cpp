@@ -1,6 +1,6 @@
-#include "workloads/models/eager_tape.hpp"
+#include "studies/kernels/eager/eager_tape.hpp"
 
-namespace c3 { inline namespace workloads {
+namespace c3 { inline namespace studies {
 
 void EagerTape::backward(const Operator& op) {
   if (options_.training) push_backward_first(op).count = count_;
@@ -119,4 +119,4 @@ void EagerTape::look_up(std::int64_t table, TensorShape tensor) {
   parameter({table, tensor.cols});
 }
 
-}}  // namespace c3::workloads
+}}  // namespace c3::studies

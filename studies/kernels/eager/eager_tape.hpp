@@ -7,7 +7,7 @@
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "workloads/models/lowering.hpp"
 
-namespace c3 { inline namespace workloads {
+namespace c3 { inline namespace studies {
 
 /// What is written down, and how.
 struct TapeOptions {
@@ -63,4 +63,4 @@ class EagerTape : public Lowering {
   std::int64_t count_ = 1;
 };
 
-}}  // namespace c3::workloads
+}}  // namespace c3::studies

@@ -1,8 +1,11 @@
+#pragma once
+
 #include "collectives/transfer_graph.hpp"
 
-namespace c3 { inline namespace collectives {
+namespace c3 {
 
-Bytes bytes_sent(const TransferGraph& graph, int rank) {
+/// Payload a rank sends over its links in all.
+inline Bytes bytes_sent(const TransferGraph& graph, int rank) {
   Bytes sent;
   for (const Transfer& transfer : graph.transfers) {
     const bool all_contribute =
@@ -13,4 +16,4 @@ Bytes bytes_sent(const TransferGraph& graph, int rank) {
   return sent;
 }
 
-}}  // namespace c3::collectives
+}  // namespace c3
