@@ -50,6 +50,7 @@ StudyOutcome run(const StudyCard& study, const StudyInput& input, const Publishe
     throw UsageError(fmt::format("the study '{}' has no code that finds '{}'", study.name, found->found));
   CaseTables tables(study, input.data, published);
   if (code != study_runs().end()) outcome = code->second(input, published, progress);
+  if (!input.systems.empty()) return outcome;  // the user's tables have no cases of ours
   SimulationJobs jobs;
   tables.plan(jobs);
   run_simulations(jobs, progress, input.processes);

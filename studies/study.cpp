@@ -5,11 +5,9 @@
 
 #include <algorithm>
 #include <ranges>
-#include <utility>
 
 #include "configs/presets/preset_folders.hpp"
 #include "files/io_error.hpp"
-#include "studies/figure_line.hpp"
 
 namespace c3 { inline namespace studies {
 
@@ -26,13 +24,6 @@ fs::path experiment_of_study(std::string_view study, std::string_view name) {
           "it is in none of the folders {}",
           fmt::join(folders | std::views::transform([](const fs::path& folder) { return folder.string(); }),
                     ", ")));
-}
-
-StudyLine figure_line(const PublishedFigures& published, std::string_view id, std::string label,
-                      std::optional<double> value, std::vector<std::pair<std::string, double>> beside) {
-  return {.figure = {.of = published.find(id), .simulated = value},
-          .label = std::move(label),
-          .beside = std::move(beside)};
 }
 
 bool passes(const StudyReport& report) {

@@ -14,6 +14,9 @@
 
 namespace c3 { inline namespace studies {
 
+/// Every number by its name. \throws InfeasibleError where there are none, with what c3sim says.
+using NumberSource = std::function<std::map<std::string, double>()>;
+
 /// Texts beside the cells that `${NAME}` may name.
 using Places = std::map<std::string, std::string, std::less<>>;
 

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "studies/cases/cells.hpp"
-#include "studies/cases/source.hpp"
 
 namespace c3 { inline namespace studies {
 

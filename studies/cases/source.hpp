@@ -13,9 +13,6 @@
 
 namespace c3 { inline namespace studies {
 
-/// Every number by its name. \throws InfeasibleError where there are none, with what c3sim says.
-using NumberSource = std::function<std::map<std::string, double>()>;
-
 /// What the row \p cells of \p table simulates or asks; empty where the table does neither.
 /// Of an experiment: what `c3sim run` prints, see numbers_of_run. Of a command: what its JSON answer has, see
 /// numbers_of_answer. \param data folder of the measured tables. \throws ConfigError for a wrong experiment

@@ -66,7 +66,7 @@ class ExplainPage(ScratchTest):
         self.assertGreater(firsts[3], firsts[0])
 
     def test_memory_stacks_kinds_of_tensors_below_the_limit(self):
-        found, sections = self.page_of("memory", TRAINING / "llama3_70b_pipeline.toml")
+        found, sections = self.page_of("memory", TRAINING / "llama3_70b_pipeline.toml", "--changes")
         self.assertGreater(len(found["classes"][0]["moments"]), 600)  # more than the chart has columns
         self.assertEqual(list(sections), ["moments", "tensors", "changes"])
         charts = [chart for chart in sections["moments"].iter("div") if chart.get("class") == "class"]

@@ -132,7 +132,7 @@ class Memory(ScratchTest):
         self.assertEqual(account(FSDP, *sets("model.layers=2"))["changes"], [])
 
     def test_micro_batches_that_repeat_are_left_out_and_change_nothing(self):
-        few, many = (account(PIPELINE, *sets(f"training.global_batch={batch}")) for batch in (128, 512))
+        few, many = (account(FSDP, *sets(f"training.global_batch={batch}")) for batch in (512, 2048))
         self.assertGreater(many["classes"][0]["left_out_micro_batches"], few["classes"][0]["left_out_micro_batches"])
         for a, b in zip(few["classes"], many["classes"]):
             self.assertEqual((a["by_class"], a["tenants"], len(a["moments"])), (b["by_class"], b["tenants"], len(b["moments"])))

@@ -32,6 +32,8 @@ void require_same(const StepFacts& few, const StepFacts& whole) {
   RC_ASSERT(std::abs(memory.reserved / whole.memory.reserved - 1.0) < 1e-2);
   memory.held = whole.memory.held;
   memory.reserved = whole.memory.reserved;
+  RC_ASSERT(memory.moment == whole.memory.moment);
+  RC_ASSERT(memory.bytes.value == whole.memory.bytes.value);
   RC_ASSERT(memory == whole.memory);
   RC_ASSERT(few.reserved.size() == whole.reserved.size());
   RC_ASSERT(few.pipeline == whole.pipeline);
@@ -51,6 +53,7 @@ TEST_CASE("property: the facts of a step are those of its program, however few m
     TrainingSetup setup = drawn_setup();
     setup.micro_batches = 2 * setup.pipeline.stages * *rc::gen::inRange<std::int64_t>(1, 25);
     RC_PRE(broken_pipeline_rules(setup, kRanks).empty());
+    RC_LOG() << name_of(setup.pipeline.schedule) << ", " << setup.micro_batches << " micro-batches";
     const auto family = training_family(setup);
     require_same(family->facts(cluster()), family->write(cluster()).facts);
   }));
@@ -60,7 +63,8 @@ TEST_CASE("facts of a thousand micro-batches are those of fewer, and of as many 
   TrainingSetup setup = pipelined(llama_setup(4), 4, 64, ScheduleKind::one_f_one_b);
   const StepFacts few = training_family(setup)->facts(cluster());
   setup.micro_batches = 1024;
-  const StepFacts many = training_family(setup)->facts(cluster());
+  StepFacts many = training_family(setup)->facts(cluster());
+  many.memory.moment = few.memory.moment;  // of a micro-batch with another number
   CHECK(many.memory == few.memory);
   CHECK(many.tokens == 16 * few.tokens);
   CHECK(many.model_flops().value == near(16.0 * few.model_flops().value));

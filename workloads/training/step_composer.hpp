@@ -32,7 +32,7 @@ struct StepStage {
   std::vector<StageChunk> chunks;  ///< in the order of their numbers
   bool sums_embedding = false;     ///< with the other end of the pipeline, which has the same weights
   ExpertPosition experts = {};     ///< of its ranks, where experts are not equally busy
-  std::int64_t left_out = 0;       ///< micro-batches, before those of the last period
+  std::int64_t left_out = 0;       ///< micro-batches, in the middle of the others
 
   bool has_embedding() const { return std::ranges::any_of(chunks, &StageChunk::embedding); }
   bool has_head() const { return std::ranges::any_of(chunks, &StageChunk::head); }

@@ -211,14 +211,10 @@ void StepComposer::set_micro_batch(const PipelineTask& task) {
     turn_.micro_batch = fmt::format("micro-batch {}, ", number_in_step(task.micro_batch));
 }
 
-// Those that are left out come before the last period of each way through the stages.
+// Those that are left out are in the middle: nothing new happens there.
 int StepComposer::number_in_step(int micro_batch) const {
-  const int ways = schedule_.path == ChunkPath::both ? 2 : 1;
-  const int each_way = static_cast<int>(setup_.micro_batches) / ways;
-  const int left_out = static_cast<int>(stage_.left_out) / ways;
-  const int period = static_cast<int>(micro_batch_period(setup_)) / ways;
-  const bool is_last = micro_batch % each_way >= each_way - period;
-  return micro_batch + (micro_batch / each_way + (is_last ? 1 : 0)) * left_out;
+  const bool is_later = micro_batch >= setup_.micro_batches / 2;
+  return micro_batch + (is_later ? static_cast<int>(stage_.left_out) : 0);
 }
 
 bool StepComposer::makes_weights(const PipelineTask& task) const {
@@ -226,9 +222,8 @@ bool StepComposer::makes_weights(const PipelineTask& task) const {
 }
 
 void StepComposer::begin_pass(const PipelineTask& task) {
-  const int ways = schedule_.path == ChunkPath::both ? 2 : 1;
   const bool begins_period = task.pass == PipelinePass::forward && task.chunk == 0 &&
-                             task.micro_batch % (micro_batch_period(setup_) / ways) == 0;
+                             task.micro_batch % micro_batch_period(setup_) == 0;
   if (begins_period) begin_period();
   if (makes_weights(task)) begin_gradients(task);
   if (task.pass == PipelinePass::forward) data_parallel_->begin_forward(forward_passes_++);

@@ -225,7 +225,9 @@ class TrainingFamily : public ProgramFamily {
     const TrainingSetup whole = on(cluster);
     workloads::check(whole, cluster.ranks());
     const std::int64_t all = whole.micro_batches, period = micro_batch_period();
-    for (std::int64_t few = first_accounted(); 2 * few <= all; few += (few + period - 1) / period * period) {
+    // What comes from both ends of the stages at once has no period of its own.
+    const std::int64_t first = has_two_directions() ? all : first_accounted();
+    for (std::int64_t few = first; 2 * few <= all; few += (few + period - 1) / period * period) {
       StepAccount account = account_of(whole, few, cluster);
       if (std::ranges::all_of(account.stages, &StepStageFacts::is_settled)) return account;
     }
