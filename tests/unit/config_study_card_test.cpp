@@ -34,7 +34,7 @@ StudyCard card_called(std::string_view name) {
   return *found;
 }
 
-TEST_CASE("a card says what a study takes; a folder without a card is no study") {
+TEST_CASE("a card says what a study takes, and a folder without a card is no study") {
   const UserFolder user;
   user.write("mine/study.toml", R"(about = "Mine"
 rows = true
