@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <optional>
 #include <vector>
 
 #include "base/nearest_name.hpp"
 #include "engine/errors.hpp"
+#include "studies/cell_numbers.hpp"
 
 namespace c3 { inline namespace studies {
 
@@ -24,22 +23,15 @@ std::size_t CheckedRow::one_of(std::string_view column, std::span<const std::str
 }
 
 double CheckedRow::above_0(std::string_view column) const {
-  const std::optional<double> value = number_in(cell(column));
-  if (!value || *value <= 0.0) fail(column, fmt::format("must be a number above 0, not '{}'", cell(column)));
-  return *value;
+  return number_above_0(cell(column), [&](const std::string& reason) { fail(column, reason); });
 }
 
 double CheckedRow::from_0(std::string_view column) const {
-  const std::optional<double> value = number_in(cell(column));
-  if (!value || *value < 0.0) fail(column, fmt::format("must be a number from 0 on, not '{}'", cell(column)));
-  return *value;
+  return number_from_0(cell(column), [&](const std::string& reason) { fail(column, reason); });
 }
 
 std::int64_t CheckedRow::whole(std::string_view column, std::int64_t largest) const {
-  const std::optional<double> value = number_in(cell(column));
-  if (!value || *value < 1 || *value > static_cast<double>(largest) || *value != std::floor(*value))
-    fail(column, fmt::format("must be a whole number from 1 to {}, not '{}'", largest, cell(column)));
-  return static_cast<std::int64_t>(*value);
+  return whole_number(cell(column), largest, [&](const std::string& reason) { fail(column, reason); });
 }
 
 void CheckedRow::fail(std::string_view column, const std::string& reason) const {

@@ -3,19 +3,22 @@
 #include <optional>
 
 #include "configs/jobs/experiment_reader.hpp"
+#include "configs/presets/study_card.hpp"
+#include "importers/collective_times/headed_table.hpp"
+#include "studies/cases/cells.hpp"
 
 namespace c3 { inline namespace studies {
 
 const std::vector<Hypothesis>& hypotheses() {
   static const std::vector<Hypothesis> kHypotheses = [] {
-    std::vector<Hypothesis> list = {{"queue", "second queue", {"gpu.strict_rotation=true"}},
-                                    {"state", "GEMM after other work", {"gpu.product_after_others=1.1"}},
-                                    {"releases", "releases", {"gpu.release_rewrites=1.0"}},
-                                    {"spread", "unlike GPUs", {"gpu.speed_spread=0.015"}}};
-    Hypothesis all{"all", "all", {}};
-    for (const Hypothesis& each : list)
-      all.sets.insert(all.sets.end(), each.sets.begin(), each.sets.end());
-    list.push_back(all);
+    std::vector<Hypothesis> list;
+    const HeadedTable table(study_file("conccl", "hypotheses.csv"));
+    for (const HeadedTable::Row& row : table.rows()) {
+      const Cells cells(table, row);
+      const std::string id(cells.find("id"));
+      if (cells.find("set").empty() || id.starts_with("without.")) continue;
+      list.push_back({id, std::string(cells.find("label")), listed(cells.find("set"))});
+    }
     return list;
   }();
   return kHypotheses;

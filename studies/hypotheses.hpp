@@ -4,7 +4,6 @@
 
 #include <filesystem>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "workloads/experiment.hpp"
@@ -12,12 +11,13 @@
 namespace c3 { inline namespace studies {
 
 struct Hypothesis {
-  std::string_view id;  ///< in figures' ids
-  std::string_view label;
+  std::string id;  ///< in figures' ids
+  std::string label;
   std::vector<std::string> sets;  ///< the end of its range that costs most, as --set takes it
 };
 
-/// One by one, then all together. Ranges and evidence: studies/interference/README.md.
+/// One by one, then all together: those rows of conccl/hypotheses.csv that set something and take no measured
+/// mechanism away. Ranges and evidence: studies/interference/README.md. \throws ConfigError, IoError
 const std::vector<Hypothesis>& hypotheses();
 
 /// The experiment of \p file at nominal values under \p hypothesis. \throws ConfigError

@@ -300,7 +300,7 @@ class Explainer {
       KeyChange key = choice.key;
       const Experiment changed =
           with_change(request_.file, request_.sets, key, experiment_.step ? experiment_.step->tokens : 0)
-              .make(std::nullopt);
+              .file.make(std::nullopt);
       if (changed.step && !changed.step->fits()) throw InfeasibleError("does not fit in memory");
       const auto strategy = std::ranges::find(changed.strategies, strategy_.name, &Strategy::name);
       const CuChoice cus = best_partition(changed, *strategy);  // of its streams, which may be others

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <optional>
 #include <utility>
 
 #include "engine/errors.hpp"
@@ -27,39 +26,32 @@ KeyChange both(KeyChange a, const KeyChange& b) {
 
 namespace {
 
-struct StepTokens {
-  std::int64_t micro_batches = 0, tokens = 0;
-};
-
-/// Absent where \p file is no training step.
-std::optional<StepTokens> tokens_of(const ExperimentFile& file) {
-  const Experiment outline = file.outline();
-  if (!outline.step) return std::nullopt;
-  const std::int64_t all = outline.family->size().micro_batches;
-  return StepTokens{all, outline.step->tokens / outlined_micro_batches(outline) * all};
+/// Of the whole step that \p outline begins.
+std::int64_t tokens_of(const Experiment& outline) {
+  return outline.step->tokens / outlined_micro_batches(outline) * outline.family->size().micro_batches;
 }
 
 }  // namespace
 
-ExperimentFile with_change(const std::string& file, std::vector<std::string> sets, KeyChange& change,
-                           std::int64_t tokens) {
+ChangedFile with_change(const std::string& file, std::vector<std::string> sets, KeyChange& change,
+                        std::int64_t tokens) {
   sets.insert(sets.end(), change.sets.begin(), change.sets.end());
   const auto made = [&] {
     checkpoint();
-    return ExperimentFile::load(file, sets);
+    const ExperimentFile changed = ExperimentFile::load(file, sets);
+    return ChangedFile{changed, changed.outline()};
   };
-  ExperimentFile changed = made();
-  std::optional<StepTokens> its = tokens_of(changed);
-  if (!its || its->tokens == tokens) return changed;
-  const std::int64_t before = its->tokens;
-  if (const std::int64_t count = its->micro_batches * tokens; count % before == 0) {
+  ChangedFile changed = made();
+  if (!changed.outline.step) return changed;
+  const std::int64_t before = tokens_of(changed.outline);
+  if (before == tokens) return changed;
+  if (const std::int64_t count = changed.outline.family->size().micro_batches * tokens; count % before == 0) {
     const std::string set = fmt::format("training.micro_batches={}", count / before);
     change.sets.push_back(set);
     sets.push_back(set);
     changed = made();
-    its = tokens_of(changed);
   }
-  if (its->tokens != tokens)
+  if (tokens_of(changed.outline) != tokens)
     throw InfeasibleError(fmt::format("{} tokens a step cannot be {}", before, tokens));
   return changed;
 }

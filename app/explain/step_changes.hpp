@@ -21,10 +21,15 @@ KeyChange training_key(const std::string& key, std::string_view value);
 KeyChange training_key(const std::string& key, std::int64_t value);
 KeyChange both(KeyChange a, const KeyChange& b);
 
+struct ChangedFile {
+  ExperimentFile file;
+  Experiment outline;  ///< ExperimentFile::outline() of it
+};
+
 /// \p file under \p sets and \p change. A training step has \p tokens: where the file states its number of
 /// micro-batches, \p change gets another one. \throws ConfigError, InfeasibleError (also where the step cannot
 /// have \p tokens), InterruptedError
-ExperimentFile with_change(const std::string& file, std::vector<std::string> sets, KeyChange& change,
-                           std::int64_t tokens);
+ChangedFile with_change(const std::string& file, std::vector<std::string> sets, KeyChange& change,
+                        std::int64_t tokens);
 
 }}  // namespace c3::app

@@ -132,12 +132,14 @@ Retiming retimed_on(const GpuSpec& gpu, const std::vector<Rank>& ranks) {
   const RankSummary first = summary_of(ranks.front());
   const std::optional<std::string> there = gpu_preset_like(first.gpu, first.units, first.memory_bytes);
   const std::optional<GpuSpec> recorded_on = there ? std::optional(load_gpu(*there)) : std::nullopt;
-  Retiming retiming = retime(ranks, gpu, recorded_on ? &*recorded_on : nullptr);
+  return retime(ranks, gpu, recorded_on ? &*recorded_on : nullptr);
+}
+
+void add_times_with_empty_caches(Retiming& retiming, const GpuSpec& gpu, const std::vector<Rank>& ranks) {
   const Retiming cold = retime(ranks, gpu, nullptr, FoundInCaches::nothing);
   retiming.all.predicted_cold = cold.all.predicted;
   for (RetimedClass& of : retiming.classes)
     of.predicted_cold = std::ranges::find(cold.classes, of.work, &RetimedClass::work)->predicted;
-  return retiming;
 }
 
 std::vector<std::string> retiming_table_names() { return {kTableNames.begin(), kTableNames.end()}; }

@@ -17,6 +17,9 @@ GpuSpec retiming_gpu(const std::string& gpu);
 /// have alike GPUs.
 Retiming retimed_on(const GpuSpec& gpu, const std::vector<Rank>& ranks);
 
+/// Adds the times of the same kernels that find nothing in the caches, which only JSON shows.
+void add_times_with_empty_caches(Retiming& retiming, const GpuSpec& gpu, const std::vector<Rank>& ranks);
+
 /// What --csv takes beside the tables of the report, with --gpu.
 std::vector<std::string> retiming_table_names();
 

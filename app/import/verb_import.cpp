@@ -100,7 +100,10 @@ void print_kineto(const ImportOptions& options, TraceFiles& files, const std::op
   report.joins = std::move(files.joins);
   if (options.json) {
     ImportExtras extras;
-    if (retiming) extras["retiming"] = retiming_json(*retiming);
+    if (retiming) {
+      add_times_with_empty_caches(*retiming, *gpu, files.ranks);
+      extras["retiming"] = retiming_json(*retiming);
+    }
     if (similarity) extras["similarity"] = similarity_json(*similarity);
     fmt::print("{}", import_json(report, extras));
     return;

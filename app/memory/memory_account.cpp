@@ -59,13 +59,13 @@ MemoryAccount memory_account(const MemoryRequest& request, const ExperimentFile&
     return account;
   }
   const Experiment outline = file.outline();
-  account.facts = outline.family->facts(outline.cluster);
+  StepMemory memory = memory_of_step(outline);
+  account.facts = std::move(memory.facts);
   account.limit = account.facts->memory_size;
   account.time = closed_form_time(outline, *account.facts);
-  std::vector<StageMemory> stages = memory_of_stages(outline);
-  for (std::uint32_t script = 0; script < stages.size(); ++script)
+  for (std::uint32_t script = 0; script < memory.stages.size(); ++script)
     account.steps.push_back(
-        {name_of_script(script), ranks_of_script(program, script, ranks), std::move(stages[script])});
+        {name_of_script(script), ranks_of_script(program, script, ranks), std::move(memory.stages[script])});
   if (request.changes.value_or(!account.facts->fits()))
     account.changes = memory_changes(request, training_of(outline), *account.facts);
   return account;

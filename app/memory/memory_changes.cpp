@@ -66,7 +66,7 @@ std::vector<KeyChange> wishes_for(const TrainingSetup& setup) {
 MemoryChange changed(const MemoryRequest& request, const StepFacts& facts, KeyChange wish) {
   MemoryChange change;
   try {
-    const Experiment outline = with_change(request.file, request.sets, wish, facts.tokens).outline();
+    const Experiment outline = with_change(request.file, request.sets, wish, facts.tokens).outline;
     change.facts = outline.family->facts(outline.cluster);
     change.time = closed_form_time(outline, *change.facts);
   } catch (const ConfigError& error) {

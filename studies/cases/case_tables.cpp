@@ -6,24 +6,20 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
-#include <numeric>
-#include <regex>
 #include <set>
-#include <stdexcept>
 #include <utility>
 
 #include "base/nearest_name.hpp"
-#include "base/statistics.hpp"
-#include "gpu/calibration/error_statistics.hpp"
 #include "importers/collective_times/headed_table.hpp"
 #include "studies/cases/cells.hpp"
+#include "studies/cases/row_figure.hpp"
+#include "studies/cases/summary.hpp"
 
 namespace c3 { inline namespace studies {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr char kOfRow = ':';
-constexpr double kPercent = 100.0;
 
 SimulatedTime simulated(const NumberSource& source, const std::vector<std::string>& wanted) {
   const std::map<std::string, double> numbers = source();
@@ -38,74 +34,6 @@ SimulatedTime simulated(const NumberSource& source, const std::vector<std::strin
     outcome.said = unknown_name("number of this row", name, known);
   }
   return outcome;
-}
-
-/// \throws ConfigError for an id that no row of the published figures begins with
-PublishedFigure figure_of(const PublishedFigures& published, const std::string& id, const Cells& cells) {
-  try {
-    return published.find(id);
-  } catch (const std::logic_error&) {
-    cells.fail("id", fmt::format("published.csv has no row '{}', nor one whose id it begins with", id));
-  }
-}
-
-/// Of a sample, in per cent of its mean.
-double deviation(const std::vector<double>& values) {
-  const double middle = mean(values);
-  double squares = 0.0;
-  for (const double value : values)
-    squares += (value - middle) * (value - middle);
-  return kPercent * std::sqrt(squares / (static_cast<double>(values.size()) - 1.0)) / middle;
-}
-
-double summary_of(SummaryKind kind, std::vector<double> values) {
-  switch (kind) {
-    case SummaryKind::mean:
-      return mean(values);
-    case SummaryKind::median:
-      return median(std::move(values));
-    case SummaryKind::largest:
-      return *std::ranges::max_element(values);
-    case SummaryKind::total:
-      return std::accumulate(values.begin(), values.end(), 0.0);
-    case SummaryKind::geometric_mean:
-      return geometric_mean(values);
-    case SummaryKind::deviation:
-      return deviation(values);
-    case SummaryKind::spread:
-      return kPercent * (*std::ranges::max_element(values) / *std::ranges::min_element(values) - 1.0);
-    case SummaryKind::mean_size:
-      break;
-  }
-  for (double& value : values)
-    value = std::abs(value);
-  return mean(values);
-}
-
-/// From 5 % to 95 %, where rows of one block are drawn together.
-std::optional<Interval> interval_of(SummaryKind kind, const std::vector<double>& values,
-                                    const std::vector<std::string>& blocks) {
-  std::map<std::string, std::uint64_t> numbers;
-  std::vector<std::uint64_t> of_rows;
-  for (const std::string& block : blocks)
-    of_rows.push_back(numbers.emplace(block, numbers.size()).first->second);
-  const auto statistic = [&](std::span<const std::size_t> rows) {
-    std::vector<double> drawn;
-    for (const std::size_t row : rows)
-      drawn.push_back(values[row]);
-    return summary_of(kind, std::move(drawn));
-  };
-  return bootstrap_interval(of_rows, statistic, {.resamples = 400, .confidence = 0.9, .seed = 1});
-}
-
-/// Whether \p where is empty or a comparison of texts that is false.
-bool is_left_out(const std::string& where) { return where.empty() || with_texts_compared(where) == "0"; }
-
-/// What the card's expressions say of a figure with this label.
-FigureKind kind_of(const StudyTable& table, const std::string& label) {
-  if (!table.fitted.empty() && std::regex_match(label, std::regex(table.fitted))) return FigureKind::fitted;
-  if (!table.input.empty() && std::regex_match(label, std::regex(table.input))) return FigureKind::input;
-  return FigureKind::predicted;
 }
 
 }  // namespace
@@ -172,7 +100,7 @@ CaseTables::Table CaseTables::read(const StudyCard& study, const StudyTable& tab
   Table found{.of = table};
   for (const HeadedTable::Row& each : file.rows()) {
     const Cells cells(file, each);
-    if (!table.where.empty() && is_left_out(cells.text(table.where, "where"))) continue;
+    if (is_left_out(table, cells)) continue;
     Row row{.name = table.name.empty() ? std::string(cells.find("id")) : cells.text(table.name, "name"),
             .label = cells.text(table.label, "label"),
             .figure = {},

@@ -5,13 +5,13 @@
 #include <functional>
 #include <limits>
 #include <optional>
-#include <stdexcept>
 #include <utility>
 
 #include "base/nearest_name.hpp"
 #include "base/statistics.hpp"
 #include "importers/collective_times/headed_table.hpp"
 #include "studies/cases/formula.hpp"
+#include "studies/cases/row_figure.hpp"
 
 namespace c3 { inline namespace studies {
 namespace {
@@ -50,7 +50,7 @@ class FoundTable {
         .heading = {}, .lines = {}, .notes = {}, .value = table_.heads, .decimals = table_.decimals};
     for (const HeadedTable::Row& row : file.rows()) {
       const Cells cells(file, row);
-      if (!table_.where.empty() && cells.text(table_.where, "where").empty()) continue;
+      if (is_left_out(table_, cells)) continue;
       const auto found = found_.find(cells.text(table_.found, "found"));
       if (found == found_.end()) continue;
       const Places& texts = found->second.texts;
@@ -69,10 +69,10 @@ class FoundTable {
     const Formula formula = cells.formula(table_.value, "value");
     const std::optional<DrawnValue> value = value_of(formula, cells, found);
     if (!value) refuse(formula, cells, found);
-    Figure figure{.of = figure_of(role_.id + cells.text(table_.id, "id"), cells),
-                  .kind = !table_.input.empty() ? FigureKind::input : role_.kind};
-    StudyLine line =
-        drawn_line(std::move(figure), cells.fill(table_.label, "label", found.texts).value_or(""), *value);
+    std::string label = cells.fill(table_.label, "label", found.texts).value_or("");
+    Figure figure{.of = figure_of(published_, role_.id + cells.text(table_.id, "id"), cells),
+                  .kind = kind_of(table_, label, role_.kind)};
+    StudyLine line = drawn_line(std::move(figure), std::move(label), *value);
     line.rows = found.rows;
     if (!table_.has_spread) {
       line.figure.p5 = line.figure.p95 = std::nullopt;
@@ -121,14 +121,6 @@ class FoundTable {
       if (!columns.contains(name) && !number_of(found_, found, {&Found::nominal, 0}, name))
         cells.fail("value", unknown_name("number that was found", name, known));
     cells.fail("value", "names a number that not every seed has");
-  }
-
-  PublishedFigure figure_of(const std::string& id, const Cells& cells) const {
-    try {
-      return published_.find(id);
-    } catch (const std::logic_error&) {
-      cells.fail("id", "published.csv has no row '" + id + "', nor one whose id it begins with");
-    }
   }
 
   const StudyTable& table_;

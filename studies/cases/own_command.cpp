@@ -75,7 +75,7 @@ CommandAnswer ask_c3sim(std::span<const std::string> words) {
   if (WIFEXITED(status) && WEXITSTATUS(status) == kInterrupted) throw InterruptedError("interrupted");
   if (WIFSIGNALED(status))
     throw std::runtime_error(fmt::format("c3sim {}: signal {}", fmt::join(words, " "), WTERMSIG(status)));
-  CommandAnswer answer{.out = out.text(), .error = error.text(), .code = WEXITSTATUS(status)};
+  CommandAnswer answer{.out = out.text(), .error = error.text()};
   while (answer.error.ends_with('\n'))
     answer.error.pop_back();
   return answer;

@@ -9,7 +9,6 @@ namespace c3 { inline namespace studies {
 struct CommandAnswer {
   std::string out;    ///< stdout
   std::string error;  ///< stderr without an end of line
-  int code = 0;       ///< exit code
 };
 
 /// Runs the c3sim that lies beside this program with \p words after its name, and waits.

@@ -1,10 +1,8 @@
 #include "studies/cases/row_functions.hpp"
 
-#include <fmt/format.h>
-
-#include <cmath>
-#include <optional>
 #include <utility>
+
+#include "studies/cell_numbers.hpp"
 
 namespace c3 { inline namespace studies {
 RowArguments::RowArguments(const Cells& cells, std::vector<std::string> sets)
@@ -22,16 +20,11 @@ std::string RowArguments::text(std::string_view key) const {
 }
 
 double RowArguments::above_0(std::string_view key) const {
-  const std::optional<double> value = number_in(find(key));
-  if (!value || *value <= 0.0) fail(key, fmt::format("must be a number above 0, not '{}'", find(key)));
-  return *value;
+  return number_above_0(find(key), [&](const std::string& reason) { fail(key, reason); });
 }
 
 std::int64_t RowArguments::whole(std::string_view key, std::int64_t largest) const {
-  const std::optional<double> value = number_in(find(key));
-  if (!value || *value < 1 || *value > static_cast<double>(largest) || *value != std::floor(*value))
-    fail(key, fmt::format("must be a whole number from 1 to {}, not '{}'", largest, find(key)));
-  return static_cast<std::int64_t>(*value);
+  return whole_number(find(key), largest, [&](const std::string& reason) { fail(key, reason); });
 }
 
 std::vector<std::string> RowArguments::sets(std::string_view prefix) const {

@@ -87,7 +87,7 @@ int waits_for_messages(const WrittenStep& step, std::size_t stage) {
 }
 
 Bytes held_by_optimizer(const TrainingSetup& setup) {
-  const auto stages = memory_of_stages(fluid_step(setup, kTurnRanks, true));
+  const auto stages = memory_of_step(fluid_step(setup, kTurnRanks, true)).stages;
   const auto moment = std::ranges::find(stages.front().moments, "optimizer", &MemoryMoment::name);
   REQUIRE(moment != stages.front().moments.end());
   return moment->bytes;

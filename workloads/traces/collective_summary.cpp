@@ -4,6 +4,8 @@
 #include <map>
 #include <tuple>
 
+#include "base/statistics.hpp"
+
 namespace c3 { inline namespace traces {
 namespace {
 
@@ -33,14 +35,6 @@ std::vector<std::vector<bool>> matched_collectives(const std::vector<Rank>& rank
       is_matched[member.rank][member.collective] = true;
   }
   return is_matched;
-}
-
-/// 0 of none.
-Picoseconds lower_median(std::vector<Picoseconds>& times) {
-  if (times.empty()) return {};
-  const auto middle = times.begin() + static_cast<std::ptrdiff_t>((times.size() - 1) / 2);
-  std::ranges::nth_element(times, middle);
-  return *middle;
 }
 
 /// Waiting of kernels without their partners, from the \p durations of those that are alike.
@@ -119,7 +113,7 @@ void add_collectives(const std::vector<Rank>& ranks, const std::vector<Collectiv
     report.true_cost += summary.cost;
     report.cost_at_most += summary.cost_at_most;
     report.waiting += summary.waiting;
-    summary.median_cost = lower_median(costs[key]);
+    if (const auto its = costs.find(key); its != costs.end()) summary.median_cost = lower_median(its->second);
     add_least_waiting(unmatched[key], summary, report);
     report.collectives.push_back(std::move(summary));
   }

@@ -51,8 +51,8 @@ class MemoryLedger {
   struct Account {
     MemoryPeak peak;
     /// Whether the later half of the periods, four or more, held no further page and reserved hardly any, in
-    /// the first step and in the next. With more of them between the last two tensors are the same, and pages
-    /// to some 0.2 %: those that are reserved grow ever more slowly, by pieces that nothing fits in.
+    /// the first step and in the next. With more of them in the middle tensors are the same, and pages to some
+    /// 0.2 %: those that are reserved grow ever more slowly, by pieces that nothing fits in.
     bool is_settled = false;
   };
   Account account() const;

@@ -186,9 +186,13 @@ std::map<DType, TypedFlops> StepComposer::whole_flops() const {
   if (stage_.left_out == 0) return whole;
   const auto periods = static_cast<double>(stage_.left_out / micro_batch_period(setup_));
   for (auto& [dtype, flops] : whole) {
-    const TypedFlops &a = flops_before_.front().at(dtype), &b = flops_before_.back().at(dtype);
-    flops.model += periods * (b.model - a.model);
-    flops.hardware += periods * (b.hardware - a.hardware);
+    for (const auto& [sign, before] :
+         {std::pair(-periods, &flops_before_.front()), {periods, &flops_before_.back()}}) {
+      const auto its = before->find(dtype);
+      if (its == before->end()) continue;  // multiplied first in a later pass: the step has not settled
+      flops.model += sign * its->second.model;
+      flops.hardware += sign * its->second.hardware;
+    }
   }
   return whole;
 }

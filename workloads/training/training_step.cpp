@@ -355,12 +355,12 @@ std::optional<WrittenStep> written_stage(const ProgramFamily& family, const Clus
   return training->write_stage(cluster);
 }
 
-std::vector<StageMemory> memory_of_stages(const Experiment& experiment) {
-  std::vector<StageMemory> stages;
+StepMemory memory_of_step(const Experiment& experiment) {
   const StepAccount account = family_of(experiment).account(experiment.cluster);
+  StepMemory memory{.facts = account.facts, .stages = {}};
   for (const StepStageFacts& facts : account.stages)
-    stages.push_back({facts.memory, facts.ledger.moments(), account.left_out});
-  return stages;
+    memory.stages.push_back({facts.memory, facts.ledger.moments(), account.left_out});
+  return memory;
 }
 
 }}  // namespace c3::workloads

@@ -52,7 +52,13 @@ struct StageMemory {
   std::int64_t left_out = 0;
 };
 
-/// By script of \p experiment's program. \pre set_training has made it a training step
-std::vector<StageMemory> memory_of_stages(const Experiment& experiment);
+/// What a step needs, by class of ranks.
+struct StepMemory {
+  StepFacts facts;
+  std::vector<StageMemory> stages;  ///< by script of its program
+};
+
+/// Of the whole step of \p experiment. \pre set_training has made it a training step
+StepMemory memory_of_step(const Experiment& experiment);
 
 }}  // namespace c3::workloads

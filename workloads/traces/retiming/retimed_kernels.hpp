@@ -42,7 +42,7 @@ struct RetimedClass {
   Seconds recorded;
   Seconds recorded_covered;  ///< recorded time of kernels with a prediction
   Seconds predicted;         ///< of kernels with a prediction
-  Seconds predicted_cold;    ///< the same with nothing in the caches, where someone has worked it out
+  Seconds predicted_cold;    ///< the same with nothing in the caches; 0 until it is asked for
   Seconds predicted_there;   ///< the same kernels on the recorded GPU; 0 where that is not known
   Seconds scaled;            ///< of all kernels, as RetimedKernel::scaled
   double median_error = 0;   ///< |predicted_there / recorded - 1|, median over kernels of their own time
