@@ -17,11 +17,13 @@ enum class KernelGrain {
   cohort,      ///< work groups placed together are three flows: prologue, steady, stores
   work_group,  ///< the same with one work group a cohort
   fluid,       ///< one flow a kernel, bound by its wave count
+  automatic,   ///< cohorts, but one flow where KernelLaunch::times knows what the kernel takes
 };
 constexpr auto enum_names(KernelGrain) {
   return std::to_array<EnumName<KernelGrain>>({{"cohort", KernelGrain::cohort},
                                                {"work_group", KernelGrain::work_group},
-                                               {"fluid", KernelGrain::fluid}});
+                                               {"fluid", KernelGrain::fluid},
+                                               {"auto", KernelGrain::automatic}});
 }
 
 class KernelTimes;

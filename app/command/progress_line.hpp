@@ -5,7 +5,8 @@
 
 namespace c3 { inline namespace app {
 
-/// "done/total" on stderr, rewritten in place at most ten times a second. Silent when stderr is no terminal.
+/// "done/total" on stderr and, where that is some seconds, how long the rest takes at the pace so far;
+/// rewritten in place at most ten times a second. Silent when stderr is no terminal.
 class ProgressLine {
  public:
   /// \param what is counted: a literal
@@ -19,7 +20,7 @@ class ProgressLine {
  private:
   bool shown_;  ///< stderr is a terminal and nobody asked for quiet
   const char* what_;
-  std::chrono::steady_clock::time_point next_;
+  std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now(), next_;
 };
 
 }}  // namespace c3::app

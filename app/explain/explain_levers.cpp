@@ -25,7 +25,7 @@ MovedExperiment with_sets(const ExplainRequest& request, std::vector<std::string
   std::vector<std::string> sets = request.sets;
   sets.insert(sets.end(), more.begin(), more.end());
   return [file = request.file, sets = std::move(sets)](std::optional<std::uint64_t> draw) {
-    return ExperimentFile::load(file, sets).make(draw);
+    return made(ExperimentFile::load(file, sets), draw);
   };
 }
 

@@ -177,11 +177,15 @@ std::string Explanation::words() const {
   return text + binding_text(levers, time) + choice_text(choices, time) + ".";
 }
 
-std::string explain_text(const Explanation& explanation) {
-  std::string text = fmt::format("{} on {}, strategy {}: mean of {} {}\n\n{}\n{}{}\n", explanation.experiment,
-                                 explanation.system, explanation.strategy, explanation.seeds,
-                                 explanation.seeds == 1 ? "seed" : "seeds", waterfall_table(explanation),
-                                 communication_table(explanation), path_table(explanation));
+std::string waterfall_text(const Explanation& explanation) {
+  return fmt::format("{} on {}, strategy {}: mean of {} {}\n\n{}\n{}{}\n", explanation.experiment,
+                     explanation.system, explanation.strategy, explanation.seeds,
+                     explanation.seeds == 1 ? "seed" : "seeds", waterfall_table(explanation),
+                     communication_table(explanation), path_table(explanation));
+}
+
+std::string levers_text(const Explanation& explanation) {
+  std::string text;
   if (!explanation.levers.empty()) text += lever_table(explanation) + "\n";
   if (!explanation.choices.empty()) text += choice_table(explanation) + "\n";
   return text + explanation.words() + "\n";

@@ -16,6 +16,7 @@
 #include "results/ranking.hpp"
 #include "workloads/analysis/nearest_rank.hpp"
 #include "workloads/analysis/shorter_steps.hpp"
+#include "workloads/analysis/step_outline.hpp"
 #include "workloads/training/training_step.hpp"
 
 namespace c3 { inline namespace app {
@@ -107,17 +108,34 @@ class Explainer {
  public:
   Explainer(const ExplainRequest& request, const ExperimentFile& file)
       : request_(request),
-        experiment_(file.make(std::nullopt)),
+        experiment_(made(file)),
         strategy_(strategy_named(request, experiment_)),
         causes_(causes_of(experiment_, strategy_)) {}
 
-  Explanation explain() {
+  Explanation explain(const WaterfallKnown& waterfall_known) {
     cus_ = best_partition_in_worker();
     plan_waterfall();
     plan_path();
     if (!request_.page.empty()) plan_schedule();
-    if (request_.levers) plan_levers();
-    results_ = run(tasks_);
+    run_planned();
+    Explanation explanation = without_levers();
+    waterfall_known(explanation);
+    if (!request_.levers) return explanation;
+    plan_levers();
+    run_planned();
+    explanation.levers = lever_results();
+    explanation.choices = choice_results(explanation.waterfall);
+    return explanation;
+  }
+
+ private:
+  /// Of one lever: positions of tasks by draw, the nominal values first.
+  struct LeverTasks {
+    std::vector<std::size_t> low, high;
+    std::size_t improved = 0;
+  };
+
+  Explanation without_levers() const {
     const WaterfallRuns runs = waterfall_runs();
     Explanation explanation{.experiment = experiment_.name,
                             .system = title_of(experiment_.cluster),
@@ -128,22 +146,21 @@ class Explainer {
                             .communication = {},
                             .path = path_of_text(results_[path_]),
                             .path_of = {},
-                            .levers = lever_results(),
+                            .levers = {},
                             .choices = {},
                             .schedule = {}};
     if (may_be_shortened(experiment_)) explanation.path_of = abridged_part(experiment_);
     explanation.communication = communication(runs);
-    if (request_.levers) explanation.choices = choice_results(explanation.waterfall);
     if (schedule_) explanation.schedule = schedule_of_json(results_[*schedule_]);
     return explanation;
   }
 
- private:
-  /// Of one lever: positions of tasks by draw, the nominal values first.
-  struct LeverTasks {
-    std::vector<std::size_t> low, high;
-    std::size_t improved = 0;
-  };
+  /// The tasks that were added since.
+  void run_planned() {
+    const std::vector<ParallelTask> added(tasks_.begin() + std::ssize(results_), tasks_.end());
+    for (std::string& result : run(added))
+      results_.push_back(std::move(result));
+  }
 
   std::vector<std::string> run(const std::vector<ParallelTask>& tasks) const {
     ProgressLine progress(request_.quiet, "simulations");
@@ -199,7 +216,7 @@ class Explainer {
     std::vector<std::string> sets = request_.sets;
     sets.emplace_back("training.recompute=\"none\"");
     if (training_of(experiment_).recompute_every > 1) sets.emplace_back("~training.recompute_every");
-    not_recomputed_ = ExperimentFile::load(request_.file, sets).make(std::nullopt);
+    not_recomputed_ = made(ExperimentFile::load(request_.file, sets));
     without_recomputation_ = add("the step without recomputation", [this] {
       return run_text(explained_run(without(*not_recomputed_, strategy_, causes_), cus_, seeds()));
     });
@@ -300,7 +317,7 @@ class Explainer {
       KeyChange key = choice.key;
       const Experiment changed =
           with_change(request_.file, request_.sets, key, experiment_.step ? experiment_.step->tokens : 0)
-              .file.make(std::nullopt);
+              .file.nominal();
       if (changed.step && !changed.step->fits()) throw InfeasibleError("does not fit in memory");
       const auto strategy = std::ranges::find(changed.strategies, strategy_.name, &Strategy::name);
       const CuChoice cus = best_partition(changed, *strategy);  // of its streams, which may be others
@@ -359,8 +376,13 @@ class Explainer {
 
 }  // namespace
 
-Explanation explain(const ExplainRequest& request, const ExperimentFile& file) {
-  return Explainer(request, file).explain();
+Experiment made(const ExperimentFile& file, std::optional<std::uint64_t> draw) {
+  return draw ? file.make(draw) : with_program(file.nominal());
+}
+
+Explanation explain(const ExplainRequest& request, const ExperimentFile& file,
+                    const WaterfallKnown& waterfall_known) {
+  return Explainer(request, file).explain(waterfall_known);
 }
 
 }}  // namespace c3::app

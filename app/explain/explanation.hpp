@@ -51,6 +51,10 @@ struct Lever {
 inline constexpr double kLeverStep = 1.1;
 inline constexpr double kImprovement = 1.5;  ///< of which the gain is simulated
 
+/// The experiment of \p file at nominal values, of a long step an outline, or drawn. It has a program also
+/// where it does not fit in memory: one can ask what it would take.
+Experiment made(const ExperimentFile& file, std::optional<std::uint64_t> draw = std::nullopt);
+
 /// Of \p experiment, made from the file and overrides of \p request.
 std::vector<Lever> levers_of(const ExplainRequest& request, const Experiment& experiment);
 
@@ -114,11 +118,18 @@ struct Explanation {
   std::string words() const;
 };
 
+/// Hears the explanation without its levers and choices, which take longest.
+using WaterfallKnown = std::function<void(const Explanation&)>;
+
 /// \throws UsageError for a strategy that the file does not have, ConfigError, InfeasibleError,
 /// InterruptedError
-Explanation explain(const ExplainRequest& request, const ExperimentFile& file);
+Explanation explain(const ExplainRequest& request, const ExperimentFile& file,
+                    const WaterfallKnown& waterfall_known);
 
-std::string explain_text(const Explanation& explanation);
+/// Waterfall, communication and critical path.
+std::string waterfall_text(const Explanation& explanation);
+/// Levers, choices, and what follows from all.
+std::string levers_text(const Explanation& explanation);
 std::string explain_json(const Explanation& explanation);
 std::string explain_page(const Explanation& explanation);
 

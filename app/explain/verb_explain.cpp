@@ -1,5 +1,6 @@
 /// c3sim explain: where the time of an experiment goes, and what would change it.
 
+#include <cstdio>
 #include <memory>
 #include <optional>
 
@@ -24,12 +25,16 @@ int explain_file(const ExplainRequest& request) {
   if (!request.quiet) print_notes(file.notes());
   std::optional<TemporaryFile> page;
   if (!request.page.empty()) page.emplace(request.page);
-  const Explanation explanation = explain(request, file);
+  const Explanation explanation = explain(request, file, [&](const Explanation& without_levers) {
+    if (request.json) return;
+    fmt::print("{}", waterfall_text(without_levers));
+    std::fflush(stdout);  // who stops the levers keeps it
+  });
   if (page) {
     page->append(explain_page(explanation));
     page->rename_to_target();
   }
-  fmt::print("{}", request.json ? explain_json(explanation) : explain_text(explanation));
+  fmt::print("{}", request.json ? explain_json(explanation) : levers_text(explanation));
   return kExitOk;
 }
 
@@ -66,8 +71,8 @@ void add_explain_verb(Command& app, VerbAction& action) {
       "of operators what the end waited for, and how much slack the others have. Levers are rates and "
       "latencies of\n"
       "the machine and choices of the experiment, each simulated with less, more and 1.5 times better.\n"
-      "docs/explain.md explains all of it. Simulations run in parallel, tens of them: try --no-levers "
-      "first.\n\n"
+      "docs/explain.md explains all of it. Tens of simulations run in parallel; the waterfall is printed\n"
+      "before the levers are tried, and stays when those are stopped.\n\n"
       "Examples:\n"
       "  c3sim explain configs/experiments/c3_llama70b_mi300x.toml --strategy concurrent\n"
       "  c3sim explain configs/experiments/training/llama3_8b_fsdp8.toml --set measure.seeds=1 --json\n"

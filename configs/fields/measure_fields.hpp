@@ -22,7 +22,9 @@ inline constexpr auto kMeasureFields = std::to_array<Field<Measure>>({
         .by_others(),
     plain_flag<&Measure::alone>("alone", "whether kernels and collectives run alone, too, which ideal needs")
         .optional(),
-    choice<&Measure::kernel_grain>("kernel_grain", "how finely kernels are simulated").optional(),
+    choice<&Measure::kernel_grain>("kernel_grain",
+                                   "how finely kernels are simulated; default: cohort, auto for steps")
+        .by_others(),
     choice<&Measure::vector_grain>("vector_grain",
                                    "the same of other kernels; default: kernel_grain, fluid for steps")
         .by_others(),

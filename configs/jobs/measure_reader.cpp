@@ -8,9 +8,17 @@ namespace c3 { inline namespace configs {
 namespace {
 
 /// A step has hundreds of kernels without a matrix product for each that has one.
+bool is_step(Section& root) {
+  return root.has("training") || root.has("recurrent") || root.has("image_network");
+}
+
 KernelGrain usual_vector_grain(Section& root, KernelGrain kernel_grain) {
-  const bool is_step = root.has("training") || root.has("recurrent") || root.has("image_network");
-  return is_step ? KernelGrain::fluid : kernel_grain;
+  return is_step(root) ? KernelGrain::fluid : kernel_grain;
+}
+
+/// The kernels of a step repeat, in few situations.
+KernelGrain usual_kernel_grain(Section& root) {
+  return is_step(root) ? KernelGrain::automatic : KernelGrain::cohort;
 }
 
 void refuse_former_keys(const Section& section) {
@@ -23,6 +31,7 @@ void refuse_former_keys(const Section& section) {
 WrittenMeasure read_measure(Section& root) {
   WrittenMeasure written;
   Measure& measure = written.measure;
+  measure.kernel_grain = usual_kernel_grain(root);
   measure.vector_grain = usual_vector_grain(root, measure.kernel_grain);
   measure.loss_split = !root.has("training") && !root.has("image_network");
   const bool is_there = root.has("measure");

@@ -46,7 +46,8 @@ std::filesystem::path experiment_of(const StudyCard& study, const StudyTable& ta
 /// Every number that `c3sim run` has of the experiment: times in us, bytes. Of several strategies as
 /// STRATEGY.NUMBER.
 std::map<std::string, double> numbers_of_run(const ExperimentFile& file) {
-  const StudyResult result = run_study([&](std::optional<std::uint64_t> draw) { return file.make(draw); });
+  const StudyResult result =
+      run_study([&](std::optional<std::uint64_t> draw) { return draw ? file.make(draw) : file.nominal(); });
   std::map<std::string, double> numbers{{"gpus", file.sketch().cluster.ranks()}};
   if (const auto images = file.image_network())
     numbers.emplace("memory_peak", memory_of(*images, 1).peak.held.value);

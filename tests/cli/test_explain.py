@@ -3,11 +3,12 @@
 import json
 import math
 import pathlib
+import signal
 import subprocess
 import sys
 import unittest
 
-from command import MAIN_JOB, SOURCE, ScratchTest, c3sim
+from command import COMMAND, MAIN_JOB, SOURCE, ScratchTest, c3sim
 from test_import import trace
 
 TRAINING = SOURCE / "configs/experiments/training"
@@ -222,6 +223,24 @@ class Explain(ScratchTest):
                                    "-o", self.folder / "picture.svg"], capture_output=True, text=True, check=False)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn("<svg", pathlib.Path(self.folder / "picture.svg").read_text())
+
+    def test_a_step_that_does_not_fit_is_explained_all_the_same(self):
+        keys = ["training.micro_batch=8"]
+        found = self.found(TRAINING / "llama3_8b_fsdp8.toml", "--no-levers", keys=keys)
+        self.assertAlmostEqual((found["at_peak_us"] + sum(part["time_us"] for part in found["parts"])) / found["time_us"], 1, delta=1e-9)
+        self.assertEqual(c3sim("-q", "run", TRAINING / "llama3_8b_fsdp8.toml", *(word for key in keys for word in ("--set", key))).returncode, 4)
+
+    def test_who_stops_the_levers_keeps_the_waterfall(self):
+        words = [word for key in QUICK for word in ("--set", key)]
+        with subprocess.Popen([COMMAND, "-q", "explain", TRAINING / "llama3_8b_fsdp8.toml", *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as stopped:
+            first = stopped.stdout.readline()
+            stopped.send_signal(signal.SIGINT)
+            rest = stopped.stdout.read()
+        self.assertEqual(stopped.returncode, 130)
+        self.assertIn("strategy default", first)
+        self.assertRegex(rest, r"(?m)^the run .*100\.0%")
+        self.assertRegex(rest, r"(?m)^critical path ")
+        self.assertNotIn("elasticity", rest)
 
     def test_what_cannot_be_explained_is_refused(self):
         self.assert_one_line(explain(MAIN_JOB, "--strategy", "concurent"), 2, "--strategy: unknown strategy 'concurent'.*did you mean 'concurrent'")

@@ -176,7 +176,7 @@ TEST_CASE(
     assert_names_the_first(words, 'p', parts, 0.0);
     assert_names_the_first(words, 'l', savings, 0.0);
     assert_names_the_first(words, 'h', saved, 0.005);
-    const std::string text = explain_text(explanation);
+    const std::string text = levers_text(explanation);
     RC_ASSERT(text.ends_with(words + "\n"));
   }));
 }

@@ -102,11 +102,11 @@ TEST_CASE("a stream's products run by the plan that is fastest on its share, and
   auto shares = kernel_shares(experiment, experiment.cluster, tuned(), {0, 0});
   REQUIRE(shares.front().has_value());
   CHECK(!shares.back());
-  const KernelDescription kernel = shares.front()->describe_tuned(0, "gemm", shape);
+  const KernelDescription kernel = shares.front()->describe(0, "gemm", shape);
   CHECK(kernel.work_groups == fastest_plan(shape, gpu, share(experiment, tuned())).work_groups);
   CHECK(kernel.work_groups == 1024);  // 4.1 waves of small tiles take less than two of large ones
   CHECK(describe("gemm", shape, gpu).work_groups == 256);
-  CHECK(shares.front()->describe_tuned(0, "again", shape).name == "again");
+  CHECK(shares.front()->describe(0, "again", shape).name == "again");
 }
 
 TEST_CASE(
@@ -117,7 +117,7 @@ TEST_CASE(
   const GpuSpec& gpu = experiment.cluster.gpu;
   auto shares = kernel_shares(experiment, experiment.cluster, tuned(), {0, 0});
   REQUIRE(shares.front().has_value());
-  const KernelSlice& slice = shares.front()->slice();
+  const KernelSlice& slice = shares.front()->slice().value();
   bool is_faster = false;
   for (const ConvolutionPass pass :
        {ConvolutionPass::forward, ConvolutionPass::data, ConvolutionPass::weight}) {
@@ -130,7 +130,7 @@ TEST_CASE(
                                    .pad = {1, 1},
                                    .pass = pass};
       const Seconds as_always = time_alone(describe("c", shape, gpu), gpu, slice).time;
-      const Seconds of_share = time_alone(shares.front()->describe_tuned(0, "c", shape), gpu, slice).time;
+      const Seconds of_share = time_alone(shares.front()->describe(0, "c", shape), gpu, slice).time;
       CHECK(of_share <= as_always);
       is_faster = is_faster || of_share < 0.99 * as_always;
     }

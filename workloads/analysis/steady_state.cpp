@@ -9,12 +9,14 @@
 
 #include "workloads/analysis/periodic_power.hpp"
 #include "workloads/analysis/step_outline.hpp"
+#include "workloads/execute/kernel_replay.hpp"
 
 namespace c3 { inline namespace workloads {
 namespace {
 
-constexpr double kSteady = 0.01;  // of a period, by which the next may differ
-constexpr int kLargerSteps = 3;   // that are tried after the smallest three
+constexpr double kReplayError = 0.003;  // of the sum of kernels' times
+constexpr double kSteady = 0.01;        // of a period, by which the next may differ
+constexpr int kLargerSteps = 3;         // that are tried after the smallest three
 
 /// a + factor (a - b), of every time and count.
 class Extrapolation {
@@ -161,12 +163,30 @@ class SteadyState {
   std::map<StepSize, RunResult> runs_;
 };
 
+/// What kernels of the smallest of its steps take: of steps that know different kernels the differences are no
+/// periods.
+std::shared_ptr<KernelSamples> samples_of_smallest(const Experiment& experiment, const Strategy& strategy,
+                                                   RunSetup setup) {
+  setup.samples = new_samples(experiment);
+  if (!setup.samples) return nullptr;
+  run_once(smallest(experiment), strategy, setup);
+  setup.samples->freeze();
+  return std::move(setup.samples);
+}
+
 }  // namespace
+
+std::shared_ptr<KernelSamples> new_samples(const Experiment& experiment) {
+  if (!is_automatic(experiment.measure) || !may_be_shortened(experiment)) return nullptr;
+  if (!micro_batches_of(*experiment.family).is_shortened()) return nullptr;
+  return std::make_shared<KernelSamples>(kReplayError, sampling::SampledFor::longer_runs);
+}
 
 RunResult run_step(const Experiment& experiment, const Strategy& strategy, const RunSetup& asked) {
   RunSetup setup = asked;
   if (setup.power.empty()) setup.power = periodic_start(experiment, strategy, asked);
   if (setup.observer != nullptr || !may_be_shortened(experiment)) return run_once(experiment, strategy, setup);
+  setup.samples = samples_of_smallest(experiment, strategy, setup);
   std::optional<RunResult> result = SteadyState(experiment, strategy, setup).run();
   if (result) return std::move(*result);
   RunResult whole = run_once(experiment.is_outline ? written_whole(experiment) : experiment, strategy, setup);

@@ -37,6 +37,12 @@ Experiment outline_of_whole(Experiment outline) {
   return outline.step->fits() && !is_written ? written_whole(outline) : outline;
 }
 
+Experiment with_program(Experiment outline) {
+  if (!outline.family || !outline.program.streams.empty()) return outline;
+  outline.program = resized(outline, {outline.family->size().layers, outlined_micro_batches(outline)}).program;
+  return outline;
+}
+
 Experiment written_whole(const Experiment& outline) { return resized(outline, outline.family->size()); }
 
 LargerOutline larger_outline(const Experiment& outline) {

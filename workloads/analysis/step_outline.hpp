@@ -21,6 +21,9 @@ Experiment outline_of_whole(Experiment outline);
 /// How many micro-batches of the step of \p outline are written.
 std::int64_t outlined_micro_batches(const Experiment& outline);
 
+/// \p outline with the program that it lacks where the step does not fit in memory.
+Experiment with_program(Experiment outline);
+
 /// The step of \p outline with a program of all its micro-batches. \pre is_outline
 Experiment written_whole(const Experiment& outline);
 

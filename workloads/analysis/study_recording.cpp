@@ -2,6 +2,7 @@
 #include <stdexcept>
 
 #include "workloads/analysis/shorter_steps.hpp"
+#include "workloads/analysis/steady_state.hpp"
 #include "workloads/analysis/study.hpp"
 #include "workloads/execute/run.hpp"
 
@@ -17,6 +18,7 @@ std::vector<CollectiveRecord> record_run(const Experiment& experiment, const Str
   setup.observer = &observer;
   setup.launches = launches;
   setup.power = result.recorded_power;
+  if (result.step && result.step->is_shortened) setup.samples = new_samples(experiment);
   return run_once(recorded_part(experiment, result), *strategy, setup).records;
 }
 

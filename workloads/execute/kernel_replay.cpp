@@ -3,16 +3,35 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <utility>
 
 namespace c3 { inline namespace workloads {
 namespace {
 
-constexpr std::uint64_t kCollective = std::uint64_t{1} << 40, kJoined = std::uint64_t{1} << 41;
+constexpr std::uint64_t kTimed = std::uint64_t{1} << 39, kCollective = std::uint64_t{1} << 40,
+                        kJoined = std::uint64_t{1} << 41;
+
+/// Whether what was \p beside a kernel has done nothing but end, where it has become \p end.
+bool only_ends(const std::vector<std::uint64_t>& beside, const CompanyState& end) {
+  if (end.size() != beside.size() + 1) return false;
+  std::uint64_t ended = 0;
+  for (std::size_t i = 0; i < beside.size(); ++i) {
+    if (end[i] == beside[i]) continue;
+    if (end[i] != 0) return false;
+    ++ended;
+  }
+  return end.back() == ended;
+}
 
 }  // namespace
 
-void Company::begin_kernel(std::size_t stream, NameId name) {
-  running_[stream] = {.what = std::uint64_t{name} + 1, .run = nullptr};
+void Company::begin_kernel(std::size_t stream, std::size_t number) {
+  running_[stream] = {.what = std::uint64_t{number} + 1, .run = nullptr};
+  ++changes_;
+}
+
+void Company::begin_timed(std::size_t stream, NameId name) {
+  running_[stream] = {.what = kTimed | name, .run = nullptr};
   ++changes_;
 }
 
@@ -29,86 +48,93 @@ void Company::end(std::size_t stream) {
 }
 
 std::vector<std::uint64_t> Company::beside(std::size_t stream) const {
-  std::vector<std::uint64_t> others;
+  std::vector<std::uint64_t> others(running_.size());
   for (std::size_t i = 0; i < running_.size(); ++i) {
     const Running& its = running_[i];
     const bool has_joined = its.run != nullptr && its.run->have_all_joined();
-    others.push_back(i == stream ? 0 : its.what | (has_joined ? kJoined : 0));
+    others[i] = i == stream ? 0 : its.what | (has_joined ? kJoined : 0);
   }
   return others;
 }
 
-KernelReplay::KernelReplay(std::size_t streams, double error)
-    : streams_(streams), samples_(error, kConfidence) {}
+bool is_automatic(const Measure& measure) {
+  const bool has_grain =
+      measure.kernel_grain == KernelGrain::automatic || measure.vector_grain == KernelGrain::automatic;
+  return has_grain && measure.estimate == Estimator::steady;
+}
+
+KernelReplay::KernelReplay(const Measure& measure, std::size_t streams, std::shared_ptr<KernelSamples> samples)
+    : only_automatic_(measure.estimate != Estimator::stem), streams_(streams), samples_(std::move(samples)) {}
 
 Company& KernelReplay::company(int rank) { return companies_.try_emplace(rank, streams_).first->second; }
 
-const KernelReplay::Named& KernelReplay::named(const Operation& operation, const Operator& what) {
-  std::deque<Named>& of_name = names_[operation.name];
-  const auto found = std::ranges::find(of_name, what, &Named::what);
-  if (found != of_name.end()) return *found;
-  auto same = std::ranges::find(operators_, what);
-  if (same == operators_.end()) same = operators_.insert(same, what);
-  const auto number = static_cast<std::size_t>(same - operators_.begin());
-  return of_name.emplace_back(Named{what, kernels_++, number});
+std::size_t KernelReplay::number_of(NameId name, const Operator& what) {
+  return numbers_.of(name, what, [&] { return samples_->number_of(what); });
 }
 
-KernelReplay::Place& KernelReplay::place(const Named& kernel, std::size_t stream, double speed,
-                                         std::vector<std::uint64_t> beside) {
-  Situation situation{.kernel = kernel.number,
-                      .stream = stream,
-                      .clock = std::lround(std::log(speed) / kClockStep),
-                      .beside = std::move(beside)};
-  const auto [found, is_new] = places_.try_emplace(situation);
+bool KernelReplay::applies_to(KernelGrain grain) const {
+  return grain == KernelGrain::automatic || (!only_automatic_ && grain != KernelGrain::fluid);
+}
+
+KernelReplay::Place& KernelReplay::place(NameId name, KernelSamples::Situation situation) {
+  const auto [found, is_new] = places_.try_emplace({name, std::move(situation)});
   if (is_new) {
-    situation.kernel = kernel.operator_number;
-    auto its_class = classes_.find(situation);
-    if (its_class == classes_.end())
-      its_class = classes_.emplace(std::move(situation), samples_.add_class()).first;
-    found->second.samples = its_class->second;
+    KernelSamples::Begun& begun = samples_->begun(found->first.second);
+    found->second = {.begun = &begun, .last_end = begun.last_end};
   }
   return found->second;
 }
 
 KernelReplay::Summary KernelReplay::summary() const {
-  return {.simulated = simulated_,
-          .replayed = samples_.replayed(),
-          .disturbed = disturbed_,
-          .time = time_,
-          .replayed_time = samples_.replayed_time(),
-          .disturbed_time = disturbed_time_,
-          .expected_error = samples_.expected_error()};
+  Summary summary = sum_;
+  const Seconds of_all = samples_->replayed_time();
+  if (of_all.value > 0.0) summary.expected_error = (sum_.replayed_time / of_all) * samples_->expected_error();
+  summary.effect_of_surprises = samples_->effect_of_surprises();
+  return summary;
 }
 
 SampledKernel::SampledKernel(KernelReplay& replay, int rank, std::size_t stream, const Operation& operation,
-                             const Operator& what)
+                             std::size_t number)
     : replay_(replay),
       company_(replay.company(rank)),
       stream_(stream),
-      kernel_(replay.named(operation, what)),
+      number_(number),
+      name_(operation.name),
       draw_(operation.draw + static_cast<std::uint64_t>(rank)) {}
 
 std::optional<Seconds> SampledKernel::known(double speed) {
+  speed_ = speed;
   beside_ = company_.beside(stream_);
   changes_ = company_.changes();
-  place_ = &replay_.place(kernel_, stream_, speed, beside_);
-  is_replayed_ = place_->is_calm && replay_.samples_.is_known(place_->samples);
+  place_ = &replay_.place(name_, {.kernel = number_,
+                                  .stream = stream_,
+                                  .clock = std::lround(std::log(speed) / KernelReplay::kClockStep),
+                                  .beside = beside_});
+  expected_ = place_->last_end;
+  const KernelSamples& samples = *replay_.samples_;
+  is_replayed_ = only_ends(beside_, expected_) && samples.is_known(*place_->begun, expected_);
   if (!is_replayed_) return std::nullopt;
-  return replay_.samples_.draw(place_->samples, draw_);
+  return samples.draw(*place_->begun, expected_, draw_) / speed_;
 }
 
 void SampledKernel::ended(Seconds time) {
-  place_->is_calm = company_.changes() == changes_ && company_.beside(stream_) == beside_;
-  replay_.time_ += time;
+  KernelReplay::Summary& sum = replay_.sum_;
+  CompanyState end = company_.beside(stream_);
+  end.push_back(company_.changes() - changes_);
+  sum.time += time;
   if (is_replayed_) {
-    replay_.samples_.add_replayed(place_->samples, time);
-    if (place_->is_calm) return;
-    ++replay_.disturbed_;
-    replay_.disturbed_time_ += time;
-    return;
+    replay_.samples_->add_replayed(*place_->begun, end, expected_, speed_ * time);
+    ++sum.replayed;
+    sum.replayed_time += time;
+    if (end != expected_) {
+      ++sum.surprised;
+      sum.surprised_time += time;
+    }
+  } else {
+    ++sum.simulated;
+    replay_.samples_->add_simulated(*place_->begun, end, expected_, speed_ * time);
   }
-  ++replay_.simulated_;
-  if (place_->is_calm) replay_.samples_.add_simulated(place_->samples, time);
+  place_->last_end = std::move(end);
 }
 
 }}  // namespace c3::workloads

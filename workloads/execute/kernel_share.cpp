@@ -43,9 +43,10 @@ KernelSlice share_of(const Experiment& experiment, const Strategy& strategy, con
   return {.cus = std::max(1, cus / sharers), .cache = 1.0 / sharers, .launch = LaunchCost::device};
 }
 
-KernelDescription KernelShare::describe_tuned(NameId number, std::string name, const Operator& op) {
-  KernelDescription kernel =
-      kernels_.of(number, op, [&] { return c3::describe_tuned(name, op, gpu_, slice_); });
+KernelDescription KernelShare::describe(NameId number, std::string name, const Operator& op) {
+  KernelDescription kernel = kernels_.of(number, op, [&] {
+    return slice_ ? describe_tuned(name, op, gpu_, *slice_) : c3::describe(name, op, gpu_);
+  });
   kernel.name = std::move(name);
   return kernel;
 }
@@ -67,7 +68,7 @@ std::vector<std::string> notes_of(const std::vector<std::optional<KernelShare>>&
   std::vector<std::string> notes;
   for (std::size_t i = 0; i < shares.size(); ++i) {
     if (!shares[i]) continue;
-    const KernelSlice& slice = shares[i]->slice();
+    const KernelSlice& slice = shares[i]->slice().value();
     const std::string cache = slice.cache < 1.0 ? fmt::format(" and {:.3g} of the caches", slice.cache) : "";
     notes.push_back(fmt::format("kernels of '{}' tuned for {} CUs{}", streams[i], slice.cus, cache));
   }

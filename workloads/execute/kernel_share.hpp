@@ -22,18 +22,19 @@ namespace c3 { inline namespace workloads {
 KernelSlice share_of(const Experiment& experiment, const Strategy& strategy, const std::vector<CuRange>& ranges,
                      std::size_t stream);
 
-/// The kernels of one stream, each of which is its library's fastest on \p slice.
+/// Kernels of a run, each described once: of streams with the same slice.
 class KernelShare {
  public:
-  KernelShare(const GpuSpec& gpu, const KernelSlice& slice) : gpu_(gpu), slice_(slice) {}
+  /// \param slice on which each kernel is its library's fastest; absent: kernels are those of the whole GPU
+  KernelShare(const GpuSpec& gpu, std::optional<KernelSlice> slice) : gpu_(gpu), slice_(slice) {}
 
-  const KernelSlice& slice() const { return slice_; }
+  const std::optional<KernelSlice>& slice() const { return slice_; }
   /// As describe(), of an operation of the program that has \p name as \p number. \throws InfeasibleError
-  KernelDescription describe_tuned(NameId number, std::string name, const Operator& op);
+  KernelDescription describe(NameId number, std::string name, const Operator& op);
 
  private:
   const GpuSpec& gpu_;
-  KernelSlice slice_;
+  std::optional<KernelSlice> slice_;
   OperatorValues<KernelDescription> kernels_;  ///< so far
 };
 

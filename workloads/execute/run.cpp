@@ -48,6 +48,7 @@ class Run {
         cluster_(simulation_, spec_,
                  cluster_setup(experiment, strategy, setup.isolation, setup.seed, std::move(classes),
                                std::move(schedules))),
+        whole_(spec_.gpu, std::nullopt),
         shares_(kernel_shares(experiment, spec_, strategy, setup.cus)),
         order_(enqueue_order(program_, strategy)),
         contexts_(make_contexts()),
@@ -67,8 +68,10 @@ class Run {
         fusions_(experiment, strategy, calls_),
         timed_calls_(cluster_, program_),
         host_copies_(cluster_, program_) {
+    std::shared_ptr<KernelSamples> samples = setup.samples;
     if (experiment.measure.estimate == Estimator::stem)
-      replay_.emplace(program_.streams.size(), experiment.measure.estimate_error);
+      samples = std::make_shared<KernelSamples>(experiment.measure.estimate_error);
+    if (samples) replay_.emplace(experiment.measure, program_.streams.size(), std::move(samples));
     check_messages(program_, cluster_.ranks());
     if (experiment.measure.memory_grain == MemoryGrain::channels) addresses_.emplace(spec_.gpu, program_);
     for (StreamContext& context : contexts_) {
@@ -129,7 +132,7 @@ class Run {
                           .order = static_cast<int>(position),
                           .policy = policy_of(strategy_, program_.streams[i]),
                           .range = ranges[i],
-                          .share = shares_[i] ? &*shares_[i] : nullptr,
+                          .share = shares_[i] ? &*shares_[i] : &whole_,
                           .filter = filter_of(i)});
     }
     return contexts;
@@ -243,8 +246,7 @@ class Run {
     for (const std::unique_ptr<HostThreads>& host : hosts_)
       if (host) std::ranges::copy(host->marks(), std::back_inserter(result.marks));
     add_classes(result);
-    if (replay_)
-      add_replays(result, replay_->summary(), experiment_.measure.estimate_error, result.classes.size());
+    if (replay_) add_replays(result, replay_->summary(), experiment_.measure);
     result.power = board_powers(cluster_, setup_.power, result.classes);
     return result;
   }
@@ -338,6 +340,7 @@ class Run {
   Simulation simulation_;
   const ClusterSpec spec_;
   Cluster cluster_;
+  KernelShare whole_;
   std::vector<std::optional<KernelShare>> shares_;  ///< by stream; absent: kernels tuned for the whole GPU
   std::vector<std::size_t> order_;                  ///< streams as enqueued
   std::optional<AddressPlan> addresses_;            ///< at MemoryGrain::channels

@@ -24,6 +24,37 @@ std::string classes_note(const RunResult& result, int ranks) {
   return note;
 }
 
+/// What replayed kernels are of \p result, whose simulated ranks ran them.
+class Replayed {
+ public:
+  Replayed(const KernelReplay::Summary& replays, const RunResult& result)
+      : replays_(replays), ranks_(static_cast<double>(result.classes.size())), whole_(result.time * ranks_) {}
+
+  double simulated() const { return 1.0 - replays_.replayed_time / replays_.time; }  ///< share of kernels' time
+  double bound(double error) const { return error + replays_.surprised_time / whole_; }
+  Seconds off() const {
+    constexpr double kBoth = 2.0;  // the kernel, and what came and waits for its slots
+    const Seconds surprised = kBoth * replays_.effect_of_surprises * replays_.surprised_time;
+    return 1.0 / ranks_ * (replays_.expected_error + surprised);
+  }
+  std::string note(const std::string& method) const {
+    std::string note = fmt::format(
+        "{}: {} of {} kernels were simulated, {:.3g} % of their time, and the rest replayed; expected error "
+        "{:.2g} %",
+        method, replays_.simulated, replays_.simulated + replays_.replayed, kPercent * simulated(),
+        kPercent * (replays_.expected_error / whole_));
+    if (replays_.surprised > 0)
+      note += fmt::format("; what ran beside {} replayed kernels became another, {:.2g} % of the time",
+                          replays_.surprised, kPercent * (replays_.surprised_time / whole_));
+    return note;
+  }
+
+ private:
+  const KernelReplay::Summary& replays_;
+  double ranks_;
+  Seconds whole_;
+};
+
 }  // namespace
 
 void add_averaged_loads(RunResult& result, double spread, const AveragedLoads& averaged, int ranks) {
@@ -40,26 +71,27 @@ void add_averaged_loads(RunResult& result, double spread, const AveragedLoads& a
   result.notes.push_back(classes_note(result, ranks));
 }
 
-void add_replays(RunResult& result, const KernelReplay::Summary& replays, double error, std::size_t ranks) {
+void add_replays(RunResult& result, const KernelReplay::Summary& replays, const Measure& measure) {
   if (replays.replayed == 0) return;
-  const Seconds whole = result.time * static_cast<double>(ranks);
-  const double bound = error + replays.disturbed_time / whole;
-  const double simulated = 1.0 - replays.replayed_time / replays.time;
   const std::optional<Estimate> of_loads = result.estimate;
-  result.estimate = Estimate{.low = (result.time - result.averaged.shorter) / (1.0 + bound),
-                             .high = (result.time + result.averaged.longer) / (1.0 - bound),
-                             .method = "stem" + (of_loads ? ", " + of_loads->method : std::string()),
-                             .simulated = simulated * (of_loads ? of_loads->simulated : 1.0)};
-  if (!of_loads) result.estimate->bound = bound;
-  std::string note = fmt::format(
-      "stem: {} of {} kernels were simulated, {:.3g} % of their time, and the rest replayed; expected error "
-      "{:.2g} %",
-      replays.simulated, replays.simulated + replays.replayed, kPercent * simulated,
-      kPercent * (replays.expected_error / whole));
-  if (replays.disturbed > 0)
-    note += fmt::format("; what ran beside {} replayed kernels changed, {:.2g} % of the time",
-                        replays.disturbed, kPercent * (replays.disturbed_time / whole));
-  result.notes.push_back(std::move(note));
+  const Replayed replayed(replays, result);
+  const std::string method = measure.estimate == Estimator::stem ? "stem" : "replayed kernels";
+  Estimate estimate{.low = {},
+                    .high = {},
+                    .method = method + (of_loads ? ", " + of_loads->method : std::string()),
+                    .simulated = replayed.simulated() * (of_loads ? of_loads->simulated : 1.0)};
+  if (measure.estimate == Estimator::stem) {
+    const double bound = replayed.bound(measure.estimate_error);
+    estimate.low = (result.time - result.averaged.shorter) / (1.0 + bound);
+    estimate.high = (result.time + result.averaged.longer) / (1.0 - bound);
+    if (!of_loads) estimate.bound = bound;
+  } else {
+    result.averaged = {result.averaged.longer + replayed.off(), result.averaged.shorter + replayed.off()};
+    estimate.low = result.time - result.averaged.shorter;
+    estimate.high = result.time + result.averaged.longer;
+  }
+  result.estimate = std::move(estimate);
+  result.notes.push_back(replayed.note(method));
 }
 
 }}  // namespace c3::workloads

@@ -10,9 +10,10 @@ namespace c3 { inline namespace workloads {
 /// of their mean, for which the time may be off by \p averaged.
 void add_averaged_loads(RunResult& result, double spread, const AveragedLoads& averaged, int ranks);
 
-/// Kernels were replayed, on \p ranks simulated ranks, for an \p error of the time. The bound is that and the
-/// time of kernels whose company changed while they were replayed, as a share of the run. Nothing happens where
-/// none was replayed: everything was simulated.
-void add_replays(RunResult& result, const KernelReplay::Summary& replays, double error, std::size_t ranks);
+/// Kernels were replayed on the ranks of \p result's classes, as \p measure says. Nothing happens where none
+/// was: everything was simulated. By "stem" the bound is its error and the time of kernels whose company
+/// changed while they were replayed, as a share of the run. By the automatic grain the time may be off by the
+/// expected error and by what such changes do to kernels in the mean, RunResult::averaged.
+void add_replays(RunResult& result, const KernelReplay::Summary& replays, const Measure& measure);
 
 }}  // namespace c3::workloads

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "gpu/kernel_run.hpp"
-#include "gpu/kernels/describe.hpp"
 #include "gpu/timed_kernel.hpp"
 
 namespace c3 { inline namespace workloads {
@@ -119,12 +118,12 @@ Task StreamProgram::run_operation(std::size_t index) {
   if (is_recorded) co_await simulation_.sleep(recorded_delay(index));
   Seconds release = simulation_.now();
   if (context_.addresses != nullptr && !std::holds_alternative<JoinCall>(work)) place(index);
-  if (company_ != nullptr && computes(operations_[index]))
-    company_->begin_kernel(static_cast<std::size_t>(context_.index), operations_[index].name);
   if (const Operator* op = kernel_of(operations_[index])) {
     co_await run_operator(*op, index, delay);
     note(index, kernels_, release);
   } else if (const auto* timed = std::get_if<TimedKernel>(&work)) {
+    if (company_ != nullptr)
+      company_->begin_timed(static_cast<std::size_t>(context_.index), operations_[index].name);
     co_await run_timed(*timed, index, delay);
     note(index, kernels_, release);
   } else if (const auto* call = std::get_if<JoinCall>(&work)) {
@@ -235,9 +234,7 @@ Task StreamProgram::copy(HostCopy copy, std::size_t index, Seconds delay) {
 Task StreamProgram::run_operator(Operator op, std::size_t index, Seconds delay) {
   const auto stream = static_cast<std::size_t>(context_.index);
   const std::string& name = program_.name_of(operations_[index]);
-  KernelDescription kernel = context_.share == nullptr
-                                 ? describe(name, op, cluster_.spec().gpu)
-                                 : context_.share->describe_tuned(operations_[index].name, name, op);
+  KernelDescription kernel = context_.share->describe(operations_[index].name, name, op);
   ActivityId activity = kNoActivity;
   KernelLaunch launch = launch_of(index, delay);
   launch.grain = grain_of(*context_.measure, op);
@@ -248,8 +245,12 @@ Task StreamProgram::run_operator(Operator op, std::size_t index, Seconds delay) 
     launch.sink = fused;
   }
   std::optional<SampledKernel> sampled;
-  if (company_ != nullptr && launch.grain != KernelGrain::fluid && launch.sink == nullptr)
-    launch.times = &sampled.emplace(*context_.replay, rank_, stream, operations_[index], op);
+  if (company_ != nullptr) {
+    const std::size_t number = context_.replay->number_of(operations_[index].name, op);
+    company_->begin_kernel(stream, number);
+    if (context_.replay->applies_to(launch.grain) && launch.sink == nullptr)
+      launch.times = &sampled.emplace(*context_.replay, rank_, stream, operations_[index], number);
+  }
   const ActivityId before = previous_;
   co_await run_kernel(cluster_.gpu(rank_), std::move(kernel), launch);
   simulation_.add_dependency(activity, before, DependencyKind::stream_order);

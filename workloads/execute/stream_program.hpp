@@ -33,7 +33,7 @@ struct StreamContext {
   int order = 0;  ///< position in which the strategy enqueues it
   StreamPolicy policy;
   CuRange range;
-  KernelShare* share = nullptr;  ///< for which its products are tuned; null: the whole GPU
+  KernelShare* share = nullptr;  ///< for which its products are tuned
   OperationFilter filter = OperationFilter::all;
   const CallRuns* calls = nullptr;
   MessageRuns* messages = nullptr;

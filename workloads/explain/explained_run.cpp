@@ -9,6 +9,7 @@
 #include "gpu/kernels/operator_class.hpp"
 #include "workloads/analysis/average_breakdown.hpp"
 #include "workloads/analysis/steady_state.hpp"
+#include "workloads/analysis/step_outline.hpp"
 
 namespace c3 { inline namespace workloads {
 namespace {
@@ -46,6 +47,32 @@ AtPeak at_peak(const Program& program, const Operation& operation, const Operato
   const double tiles = static_cast<double>(kernel.work_groups) / gpu.compute.cus();
   const Seconds useful = kernel.useful_flops / kernel.peak;
   return {op, useful, useful * (std::max(1.0, padded) * std::ceil(tiles) / tiles)};
+}
+
+/// Of the program that is written.
+KernelWork written_work(const Experiment& experiment) {
+  const Program& program = experiment.program;
+  std::vector<double> shares(program.scripts.size(), program.ranks.empty() ? 1.0 : 0.0);
+  for (const RankSpan& span : program.ranks)
+    shares[span.script] += static_cast<double>(span.end - span.begin) / experiment.cluster.ranks();
+  KernelWork work;
+  std::vector<AtPeak> known;
+  for (std::size_t script = 0; script < program.scripts.size(); ++script) {
+    checkpoint();
+    for_each_operation(program.scripts[script], [&](const Operation& operation) {
+      const Operator* op = kernel_of(operation);
+      if (op == nullptr || !op->of_class().has_product()) return;
+      auto kernel = std::ranges::find(known, *op, &AtPeak::op);
+      if (kernel == known.end())
+        kernel = known.insert(kernel, at_peak(program, operation, *op, experiment.cluster.gpu));
+      const std::string name = class_of(program, operation);
+      auto its = std::ranges::find(work.products, name, &KernelWork::Products::operator_class);
+      if (its == work.products.end()) its = work.products.insert(its, {name, {}, {}});
+      its->at_peak += shares[script] * kernel->useful;
+      its->quantized += shares[script] * kernel->quantized;
+    });
+  }
+  return work;
 }
 
 }  // namespace
@@ -89,26 +116,15 @@ Seconds KernelWork::at_peak() const {
 }
 
 KernelWork kernel_work(const Experiment& experiment) {
-  const Program& program = experiment.program;
-  std::vector<double> shares(program.scripts.size(), program.ranks.empty() ? 1.0 : 0.0);
-  for (const RankSpan& span : program.ranks)
-    shares[span.script] += static_cast<double>(span.end - span.begin) / experiment.cluster.ranks();
-  KernelWork work;
-  std::vector<AtPeak> known;
-  for (std::size_t script = 0; script < program.scripts.size(); ++script) {
-    checkpoint();
-    for_each_operation(program.scripts[script], [&](const Operation& operation) {
-      const Operator* op = kernel_of(operation);
-      if (op == nullptr || !op->of_class().has_product()) return;
-      auto kernel = std::ranges::find(known, *op, &AtPeak::op);
-      if (kernel == known.end())
-        kernel = known.insert(kernel, at_peak(program, operation, *op, experiment.cluster.gpu));
-      const std::string name = class_of(program, operation);
-      auto its = std::ranges::find(work.products, name, &KernelWork::Products::operator_class);
-      if (its == work.products.end()) its = work.products.insert(its, {name, {}, {}});
-      its->at_peak += shares[script] * kernel->useful;
-      its->quantized += shares[script] * kernel->quantized;
-    });
+  KernelWork work = written_work(experiment);
+  if (!experiment.is_outline) return work;
+  const LargerOutline larger = larger_outline(experiment);
+  const KernelWork more = written_work(larger.experiment);
+  for (KernelWork::Products& its : work.products) {
+    const auto other =
+        std::ranges::find(more.products, its.operator_class, &KernelWork::Products::operator_class);
+    its.at_peak = other->at_peak + larger.beyond * (other->at_peak - its.at_peak);
+    its.quantized = other->quantized + larger.beyond * (other->quantized - its.quantized);
   }
   return work;
 }

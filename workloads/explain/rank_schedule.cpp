@@ -1,4 +1,5 @@
 #include "workloads/explain/rank_schedule.hpp"
+#include "workloads/analysis/steady_state.hpp"
 
 #include <algorithm>
 #include <map>
@@ -135,7 +136,7 @@ class ScheduleRecorder final : public Observer {
 StepSchedule step_schedule(const Experiment& experiment, const Strategy& strategy, const CuChoice& cus) {
   const Experiment recorded = recorded_part(experiment);
   ScheduleRecorder recorder(recorded.program);
-  record(recorded, strategy, cus, recorder);
+  record(recorded, strategy, cus, recorder, new_samples(experiment));
   return recorder.schedule();
 }
 

@@ -1,7 +1,10 @@
 #pragma once
 /// One repetition of an experiment, for an observer.
 
+#include <memory>
+
 #include "engine/observer.hpp"
+#include "workloads/execute/kernel_samples.hpp"
 #include "workloads/execute/partition.hpp"
 #include "workloads/experiment.hpp"
 
@@ -11,7 +14,9 @@ namespace c3 { inline namespace workloads {
 /// else all of it.
 Experiment recorded_part(const Experiment& experiment);
 
-/// Runs the first repetition of \p part, which starts in the state that its power limit settles to.
-void record(const Experiment& part, const Strategy& strategy, const CuChoice& cus, Observer& observer);
+/// Runs the first repetition of \p part, which starts in the state that its power limit settles to. \param
+/// samples new_samples() of the whole
+void record(const Experiment& part, const Strategy& strategy, const CuChoice& cus, Observer& observer,
+            std::shared_ptr<KernelSamples> samples);
 
 }}  // namespace c3::workloads

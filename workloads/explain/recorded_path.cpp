@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/observer.hpp"
+#include "workloads/analysis/steady_state.hpp"
 #include "workloads/execute/step_breakdown.hpp"
 #include "workloads/explain/critical_path.hpp"
 #include "workloads/explain/recorded_part.hpp"
@@ -98,7 +99,7 @@ class PathRecorder final : public Observer {
 CriticalPath critical_path(const Experiment& experiment, const Strategy& strategy, const CuChoice& cus) {
   const Experiment recorded = recorded_part(experiment);
   PathRecorder recorder(recorded.program);
-  record(recorded, strategy, cus, recorder);
+  record(recorded, strategy, cus, recorder, new_samples(experiment));
   return critical_path(recorder.nodes());
 }
 
