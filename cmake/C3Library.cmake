@@ -24,13 +24,6 @@ if(C3_FUZZ)
   add_link_options(-fsanitize=address)
 endif()
 
-# A run makes millions of small objects. The sanitizers have an allocator of their own.
-add_library(c3_allocator INTERFACE)
-if(NOT C3_SANITIZE AND NOT C3_FUZZ)
-  pkg_check_modules(JEMALLOC REQUIRED IMPORTED_TARGET jemalloc)
-  target_link_libraries(c3_allocator INTERFACE PkgConfig::JEMALLOC)
-endif()
-
 # The headers that nearly every file includes, parsed once for all targets that are compiled alike: GCC takes a
 # precompiled header only where options and macros are those it was made with.
 set(C3_COMMON_HEADERS <algorithm> <array> <chrono> <cmath> <deque> <filesystem> <functional> <map> <memory> <optional>

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "app/bench/command_cases.hpp"
 #include "app/bench/load.hpp"
 #include "app/bench/measure.hpp"
 #include "app/bench/scale.hpp"
@@ -23,7 +24,8 @@ namespace c3 { inline namespace app {
 namespace {
 
 struct BenchOptions {
-  std::vector<std::string> cases;  ///< empty: all
+  std::vector<std::string> cases;  ///< empty: all of the engine
+  std::string against;             ///< another build, for cases of commands; empty: none
   int repeat = 5;
   bool json = false;
   bool quiet = false;
@@ -48,9 +50,17 @@ struct ScaleRow {
   double gang_cpu_ratio() const { return measured.gang->cpu_seconds / measured.cpu_seconds; }
 };
 
+struct CommandRow {
+  bench::CommandCase work;
+  bench::CommandMeasurement measured;
+};
+
+constexpr const char* kInteractive = "interactive";  // all commands
+
 struct Chosen {
   std::vector<bench::Load> loads = bench::all_loads();
   std::vector<bench::ScaleCase> scale = bench::all_scale_cases();
+  std::vector<bench::CommandCase> commands = bench::all_command_cases();
 };
 
 Chosen chosen_cases(const std::vector<std::string>& names) {
@@ -60,13 +70,20 @@ Chosen chosen_cases(const std::vector<std::string>& names) {
     known.push_back(load.name);
   for (const auto& work : chosen.scale)
     known.push_back(work.name);
+  for (const auto& work : chosen.commands)
+    known.push_back(work.name);
+  known.emplace_back(kInteractive);
   for (const auto& name : names) {
     if (std::ranges::find(known, name) == known.end()) throw UsageError(unknown_name("case", name, known));
   }
-  if (names.empty()) return chosen;
+  if (names.empty()) {
+    chosen.commands.clear();
+    return chosen;
+  }
   const auto is_left_out = [&](const auto& one) { return std::ranges::find(names, one.name) == names.end(); };
   std::erase_if(chosen.loads, is_left_out);
   std::erase_if(chosen.scale, is_left_out);
+  if (std::ranges::find(names, kInteractive) == names.end()) std::erase_if(chosen.commands, is_left_out);
   return chosen;
 }
 
@@ -89,7 +106,17 @@ Json json_of(const ScaleRow& row) {
   return one;
 }
 
-void print_json(const std::vector<Row>& rows, const std::vector<ScaleRow>& scale) {
+Json json_of(const CommandRow& row) {
+  const bench::CommandMeasurement& m = row.measured;
+  Json one{{"name", row.work.name}, {"user_s", m.here.user_seconds}, {"peak_rss_bytes", m.here.peak_rss_bytes}};
+  if (!m.against) return one;
+  one["against"] = {{"user_s", m.against->user_seconds}, {"peak_rss_bytes", m.against->peak_rss_bytes}};
+  one["ratio"] = m.ratio;
+  return one;
+}
+
+void print_json(const std::vector<Row>& rows, const std::vector<ScaleRow>& scale,
+                const std::vector<CommandRow>& commands) {
   Json cases = Json::array();
   for (const Row& row : rows) {
     cases.push_back({{"name", row.load.name},
@@ -102,6 +129,8 @@ void print_json(const std::vector<Row>& rows, const std::vector<ScaleRow>& scale
                      {"dates_sha256", row.measured.dates_sha256}});
   }
   for (const ScaleRow& row : scale)
+    cases.push_back(json_of(row));
+  for (const CommandRow& row : commands)
     cases.push_back(json_of(row));
   const Json document{{"schema_version", kJsonSchemaVersion}, {"cases", cases}};
   fmt::print("{}\n", document.dump(2));
@@ -148,8 +177,32 @@ void print_table(const std::vector<Row>& rows) {
       "solver in a plain loop. native: SimGrid's own Comms with callbacks, and fewer events.\n");
 }
 
+void print_command_table(const std::vector<CommandRow>& rows) {
+  TextTable table(
+      {"case", "CPU time [s]", "peak memory [MB]", "other CPU time [s]", "other memory [MB]", "other/here"});
+  const auto megabytes = [](std::uint64_t bytes) {
+    return fmt::format("{:.0f}", static_cast<double>(bytes) / 1e6);
+  };
+  for (const CommandRow& row : rows) {
+    const bench::CommandMeasurement& m = row.measured;
+    table.add({row.work.name, fmt::format("{:.2f}", m.here.user_seconds), megabytes(m.here.peak_rss_bytes),
+               m.against ? fmt::format("{:.2f}", m.against->user_seconds) : "-",
+               m.against ? megabytes(m.against->peak_rss_bytes) : "-",
+               m.against ? fmt::format("{:.2f}", m.ratio) : "-"});
+  }
+  fmt::print("{}\n", table.text());
+  for (const CommandRow& row : rows)
+    fmt::print("{:<16} {}\n", row.work.name, row.work.what);
+  fmt::print(
+      "CPU time: user time of the command and of what it starts, the median of the repeats. other: the "
+      "program\n"
+      "of --against; other/here: the median over pairs of runs, one by each program in turn.\n");
+}
+
 int run_bench(const BenchOptions& options) {
   const Chosen chosen = chosen_cases(options.cases);
+  if (!options.against.empty() && chosen.commands.empty())
+    throw UsageError(fmt::format("--against needs a --case of commands, e.g. {}", kInteractive));
   const auto announce = [&](const std::string& name, const std::string& what) {
     if (!options.quiet) fmt::print(stderr, "{}: {}\n", name, what);
   };
@@ -163,13 +216,19 @@ int run_bench(const BenchOptions& options) {
     announce(work.name, work.what);
     scale.push_back({work, bench::measure(work, options.repeat)});
   }
+  std::vector<CommandRow> commands;
+  for (const bench::CommandCase& work : chosen.commands) {
+    announce(work.name, work.what);
+    commands.push_back({work, bench::measure(work, options.repeat, options.against)});
+  }
   if (options.json) {
-    print_json(rows, scale);
+    print_json(rows, scale, commands);
     return kExitOk;
   }
   if (!rows.empty()) print_table(rows);
   if (!rows.empty() && !scale.empty()) fmt::print("\n");
   if (!scale.empty()) print_scale_table(scale);
+  if (!commands.empty()) print_command_table(commands);
   return kExitOk;
 }
 
@@ -182,14 +241,20 @@ void add_bench_verb(Command& app, VerbAction& action) {
       "Each case runs in SimGrid's loop (here), on the same solver without SimGrid, and as native SimGrid\n"
       "activities; the completion times of all repeats must be equal. Cases of many GPUs simulate collectives\n"
       "chunk by chunk and as a gang, or build the interconnect. All cases take about six minutes, most of\n"
-      "them for allreduce-4096. Other work on the machine disturbs the measurement.\n\n"
+      "them for allreduce-4096. Other work on the machine disturbs the measurement.\n"
+      "Cases of commands run only when they are named. They run c3sim as a user does, and beside it, in turn,\n"
+      "the build that --against names.\n\n"
       "Examples:\n"
       "  c3sim bench\n"
-      "  c3sim bench --case ring-64 --case allreduce-512 --repeat 3 --json");
+      "  c3sim bench --case ring-64 --case allreduce-512 --repeat 3 --json\n"
+      "  c3sim bench --case interactive --repeat 1 --against ../before/build/release/c3sim");
   verb.add_option("--case", options->cases,
                   "Only this case (repeatable): node-mix, ring-N, nodes-512, allreduce-N,\n"
-                  "hierarchy-16384, platform-100000")
+                  "hierarchy-16384, platform-100000; of commands: memory-70b, run-70b, run-70b-fluid,\n"
+                  "run-70b-1024, run-70b-seeds, run-405b, run-deepseek-v3, explain-70b, or all: interactive")
       .type_name("NAME");
+  verb.add_option("--against", options->against, "Another build of c3sim, for cases of commands")
+      .type_name("PROGRAM");
   verb.add_option("--repeat", options->repeat,
                   "Repeats of each case: the median counts, for many GPUs the best; at most 3 for\n"
                   "allreduce-1024, one for allreduce-4096")

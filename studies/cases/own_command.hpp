@@ -4,15 +4,12 @@
 #include <span>
 #include <string>
 
-namespace c3 { inline namespace studies {
+#include "files/child_program.hpp"
 
-struct CommandAnswer {
-  std::string out;    ///< stdout
-  std::string error;  ///< stderr without an end of line
-};
+namespace c3 { inline namespace studies {
 
 /// Runs the c3sim that lies beside this program with \p words after its name, and waits.
 /// \throws IoError when it cannot be started; InterruptedError after Ctrl-C; std::runtime_error when it crashes
-CommandAnswer ask_c3sim(std::span<const std::string> words);
+ChildEnd ask_c3sim(std::span<const std::string> words);
 
 }}  // namespace c3::studies

@@ -15,11 +15,12 @@
 #include "base/json.hpp"
 #include "configs/jobs/experiment_reader.hpp"
 #include "engine/errors.hpp"
+#include "files/scratch_folder.hpp"
 #include "results/summary_numbers.hpp"
 #include "studies/cases/own_command.hpp"
 #include "studies/cases/row_functions.hpp"
-#include "studies/scratch_folder.hpp"
 #include "studies/study.hpp"
+#include "workloads/analysis/step_outline.hpp"
 #include "workloads/analysis/study.hpp"
 #include "workloads/training/image_step.hpp"
 
@@ -46,8 +47,8 @@ std::filesystem::path experiment_of(const StudyCard& study, const StudyTable& ta
 /// Every number that `c3sim run` has of the experiment: times in us, bytes. Of several strategies as
 /// STRATEGY.NUMBER.
 std::map<std::string, double> numbers_of_run(const ExperimentFile& file) {
-  const StudyResult result =
-      run_study([&](std::optional<std::uint64_t> draw) { return draw ? file.make(draw) : file.nominal(); });
+  const StudyResult result = run_study(
+      [&](std::optional<std::uint64_t> draw) { return draw ? file.make(draw) : with_program(file.nominal()); });
   std::map<std::string, double> numbers{{"gpus", file.sketch().cluster.ranks()}};
   if (const auto images = file.image_network())
     numbers.emplace("memory_peak", memory_of(*images, 1).peak.held.value);
@@ -98,7 +99,7 @@ std::vector<std::string> with_scratch(std::vector<std::string> words, std::optio
 
 std::map<std::string, double> numbers_of_command(const std::vector<std::string>& words) {
   std::optional<ScratchFolder> folder;
-  const CommandAnswer answer = ask_c3sim(with_scratch(words, folder));
+  const ChildEnd answer = ask_c3sim(with_scratch(words, folder));
   try {
     return numbers_of_answer(answer.out);
   } catch (const JsonError&) {

@@ -52,16 +52,35 @@ class Bench(unittest.TestCase):
         self.assertIn("ring-8", done.stdout)
         self.assertNotIn("ring-64", done.stdout)
 
+    def test_a_command_is_measured_beside_another_build(self):
+        done = bench("--case", "memory-70b", "--repeat", "1", "--against", C3SIM, "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        (case,) = json.loads(done.stdout)["cases"]
+        self.assertEqual(set(case), {"name", "user_s", "peak_rss_bytes", "against", "ratio"})
+        self.assertAlmostEqual(case["ratio"], case["against"]["user_s"] / case["user_s"], places=9)
+        self.assertGreater(case["peak_rss_bytes"], 10_000_000)
+        table = bench("--case", "memory-70b", "--repeat", "1").stdout
+        self.assertRegex(table, r"(?m)^memory-70b +[0-9.]+ +[0-9]+ +- +- +-$")
+
+    def test_another_build_that_cannot_be_measured_is_named(self):
+        done = bench("--case", "ring-8", "--against", C3SIM)
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("--against needs a --case of commands", done.stderr)
+        done = bench("--case", "memory-70b", "--against", "/nonexistent/c3sim")
+        self.assertEqual(done.stdout, "")
+        self.assertIn("/nonexistent/c3sim", done.stderr)
+        self.assertNotEqual(done.returncode, 0)
+
     def test_an_unknown_case_is_a_usage_error_with_a_suggestion(self):
         done = bench("--case", "ring-9")
         self.assertEqual(done.returncode, 2)
         self.assertEqual(done.stdout, "")
         self.assertIn("did you mean 'ring-8'?", done.stderr)
 
-    def test_help_shows_two_examples(self):
+    def test_help_shows_three_examples(self):
         done = bench("--help")
         self.assertEqual(done.returncode, 0)
-        self.assertEqual(done.stdout.count("  c3sim bench"), 2)
+        self.assertEqual(done.stdout.count("  c3sim bench"), 3)
 
 
 if __name__ == "__main__":

@@ -84,6 +84,7 @@ class SteadyState {
     if (micro_batches_.is_shortened())
       result = Extrapolation(micro_batches_.beyond())(result, of_micro_batches(micro_batches_.of[1]));
     result.is_shortened = true;
+    result.samples = setup_.samples;
     result.notes.push_back(note());
     widen(result);
     return result;

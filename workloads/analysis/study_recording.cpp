@@ -2,7 +2,6 @@
 #include <stdexcept>
 
 #include "workloads/analysis/shorter_steps.hpp"
-#include "workloads/analysis/steady_state.hpp"
 #include "workloads/analysis/study.hpp"
 #include "workloads/execute/run.hpp"
 
@@ -18,7 +17,7 @@ std::vector<CollectiveRecord> record_run(const Experiment& experiment, const Str
   setup.observer = &observer;
   setup.launches = launches;
   setup.power = result.recorded_power;
-  if (result.step && result.step->is_shortened) setup.samples = new_samples(experiment);
+  setup.samples = result.recorded_samples;
   return run_once(recorded_part(experiment, result), *strategy, setup).records;
 }
 

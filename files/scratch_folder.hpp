@@ -8,13 +8,13 @@
 
 #include "files/io_error.hpp"
 
-namespace c3 { inline namespace studies {
+namespace c3 { inline namespace files {
 
 /// A new empty folder, which is removed with the object. \throws IoError
 class ScratchFolder {
  public:
   ScratchFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "c3sim-study-XXXXXX").string();
+    std::string pattern = (std::filesystem::temp_directory_path() / "c3sim-XXXXXX").string();
     if (::mkdtemp(pattern.data()) == nullptr)
       throw IoError(pattern, "create", std::generic_category().message(errno));
     path_ = pattern;
@@ -31,4 +31,4 @@ class ScratchFolder {
   std::filesystem::path path_;
 };
 
-}}  // namespace c3::studies
+}}  // namespace c3::files
