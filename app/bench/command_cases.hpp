@@ -11,8 +11,8 @@ namespace c3::bench {
 struct CommandCase {
   std::string name;
   std::string what;  ///< one line for humans
-  std::vector<std::string>
-      words;  ///< after the program's name; STEP is the file of the step below, OUT one to write
+  /// After the program's name. STEP is the file of the step of all_command_cases(), OUT one to write.
+  std::vector<std::string> words;
 };
 
 /// In the order in which they are reported. Most are of a step of Llama 3 70B on 64 H100, in four stages of

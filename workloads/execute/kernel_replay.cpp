@@ -63,6 +63,11 @@ bool is_automatic(const Measure& measure) {
   return has_grain && measure.estimate == Estimator::steady;
 }
 
+std::shared_ptr<KernelSamples> samples_for(const Measure& measure, std::shared_ptr<KernelSamples> given) {
+  if (measure.estimate != Estimator::stem) return given;
+  return std::make_shared<KernelSamples>(measure.estimate_error);
+}
+
 KernelReplay::KernelReplay(const Measure& measure, std::size_t streams, std::shared_ptr<KernelSamples> samples)
     : only_automatic_(measure.estimate != Estimator::stem), streams_(streams), samples_(std::move(samples)) {}
 

@@ -45,6 +45,9 @@ class Company {
 /// Whether kernels of runs that know others' (RunSetup::samples) may be replayed.
 bool is_automatic(const Measure& measure);
 
+/// What a run of \p measure replays: its own by "stem", else \p given, which may be null.
+std::shared_ptr<KernelSamples> samples_for(const Measure& measure, std::shared_ptr<KernelSamples> given);
+
 /// Repeated kernels are simulated until RunningSamples knows what they take in their company; the rest last as
 /// long as one of those did, as one flow with the bytes of all work groups (FluidRun).
 ///

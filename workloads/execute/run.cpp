@@ -68,10 +68,8 @@ class Run {
         fusions_(experiment, strategy, calls_),
         timed_calls_(cluster_, program_),
         host_copies_(cluster_, program_) {
-    std::shared_ptr<KernelSamples> samples = setup.samples;
-    if (experiment.measure.estimate == Estimator::stem)
-      samples = std::make_shared<KernelSamples>(experiment.measure.estimate_error);
-    if (samples) replay_.emplace(experiment.measure, program_.streams.size(), std::move(samples));
+    if (auto samples = samples_for(experiment.measure, setup.samples))
+      replay_.emplace(experiment.measure, program_.streams.size(), std::move(samples));
     check_messages(program_, cluster_.ranks());
     if (experiment.measure.memory_grain == MemoryGrain::channels) addresses_.emplace(spec_.gpu, program_);
     for (StreamContext& context : contexts_) {

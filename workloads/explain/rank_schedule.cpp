@@ -1,5 +1,4 @@
 #include "workloads/explain/rank_schedule.hpp"
-#include "workloads/analysis/steady_state.hpp"
 
 #include <algorithm>
 #include <map>
@@ -9,6 +8,7 @@
 #include <utility>
 
 #include "engine/observer.hpp"
+#include "workloads/analysis/steady_state.hpp"
 #include "workloads/execute/step_breakdown.hpp"
 #include "workloads/explain/recorded_part.hpp"
 

@@ -68,8 +68,8 @@ class RunningSamples {
 
   double error_, confidence_;
   std::size_t fewest_;  ///< draws of a class
-  double
-      by_themselves_;  ///< variances that kernels add which vary by themselves, replayed and simulated: 2 or 0
+  /// Variances that kernels add because each varies by itself, the replayed and the simulated: 2, or 0.
+  double by_themselves_;
   std::vector<double> quantiles_;  ///< t by degrees of freedom
   std::vector<Class> classes_;
   double spread_ = 0.0;  ///< sum of N sigma sqrt(mu) [s^1.5]
