@@ -5,6 +5,7 @@ unity_groups.py ROOT SIZE FILE..
 A group has at most SIZE files. None has a name that another one keeps to itself in an anonymous
 namespace: neither in its own text and that of the headers that it includes from ROOT, nor among what the headers define that
 those include. Such names may be the same in many files, as in the members of a table (collectives/algorithms).
+None has a constant inside a function that hides one of a header that another includes: -Wshadow would refuse it.
 Coroutines have no group: g++ 12 takes two coroutines of one name for the same one."""
 
 import functools
@@ -19,6 +20,8 @@ ANONYMOUS = re.compile(r"^(?:namespace \w+(?:::\w+)* \{ )?namespace \{$(.*?)^\}{
 DEFINITION = re.compile(r"^(?:template <.*>\n)?\w[^\n;(){}=\[\]]*", re.MULTILINE)
 LAST_WORD = re.compile(r"(\w+)\s*$")
 CONSTANTS = re.compile(r"^constexpr [^;]*;", re.MULTILINE)
+CONSTANTS_OF_FUNCTIONS = re.compile(r"^ +(?:static )?constexpr [^;]*?;", re.MULTILINE)
+NAME_OF_CONSTANT = re.compile(r"\b(k[A-Z]\w*)(?: = |\{)")
 FURTHER_CONSTANT = re.compile(r",\s*(k[A-Z]\w*) = ")
 # Members are looked up in their classes.
 MENTION = re.compile(r"(?<![\w.>:])[A-Za-z_]\w*|(?<=[^-]>)[A-Za-z_]\w*|(?<=[^:]:)[A-Za-z_]\w*")
@@ -59,13 +62,17 @@ class Source:
         text = code_of(whole)
         self.path = path
         self.is_coroutine = COROUTINE.search(text) is not None
-        self.mentions = set(MENTION.findall(text)).union(*(mentions_of_header(root, h) for h in INCLUDE.findall(whole)))
+        headers = INCLUDE.findall(whole)
+        self.in_functions = {name for line in CONSTANTS_OF_FUNCTIONS.findall(text) for name in NAME_OF_CONSTANT.findall(line)}
+        self.from_headers = set().union(*(defined_by_header(root, h) for h in headers))
+        self.mentions = set(MENTION.findall(text)).union(*(mentions_of_header(root, h) for h in headers))
         self.own = set(re.findall(r"^#define (\w+)", text, re.MULTILINE))
         for block in ANONYMOUS.findall(whole):
             self.own |= defined_in(code_of(block))
 
     def can_join(self, other):
-        return not self.own & other.mentions and not other.own & self.mentions
+        return not (self.own & other.mentions or other.own & self.mentions or
+                    self.in_functions & other.from_headers or other.in_functions & self.from_headers)
 
 
 def main():

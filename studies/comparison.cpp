@@ -2,12 +2,11 @@
 
 #include <algorithm>
 
+#include "base/percent.hpp"
 #include "gpu/calibration/error_statistics.hpp"
 
 namespace c3 { inline namespace studies {
 namespace {
-
-constexpr double kPercent = 100.0;
 
 }  // namespace
 

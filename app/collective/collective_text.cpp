@@ -7,6 +7,7 @@
 
 #include "app/collective/collective_rows.hpp"
 #include "base/json.hpp"
+#include "base/percent.hpp"
 #include "collectives/algorithms/algorithm.hpp"
 #include "importers/collective_times/error_score.hpp"
 #include "results/schema.hpp"
@@ -16,7 +17,6 @@ namespace c3 { inline namespace app {
 namespace {
 
 constexpr double kMicro = 1e6;  // in a second
-constexpr double kPercent = 100.0;
 
 /// Copy engines have none of the two.
 std::string protocol_of(const CollectiveRow& row) {

@@ -2,13 +2,12 @@
 
 #include "app/sample/sample_output.hpp"
 #include "base/json.hpp"
+#include "base/percent.hpp"
 #include "results/schema.hpp"
 #include "results/text_table.hpp"
 
 namespace c3 { inline namespace app {
 namespace {
-
-constexpr double kPercent = 100.0;
 
 /// Of an iteration of the first machine over one of the second.
 double speedup(const SampledEpoch& epoch) {

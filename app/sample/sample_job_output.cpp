@@ -4,13 +4,12 @@
 
 #include "app/sample/sample_output.hpp"
 #include "base/json.hpp"
+#include "base/percent.hpp"
 #include "results/schema.hpp"
 #include "results/text_table.hpp"
 
 namespace c3 { inline namespace app {
 namespace {
-
-constexpr double kPercent = 100.0;
 
 Seconds low_of(const SampledJob& job, Seconds estimate) { return estimate / (1.0 + job.bound); }
 Seconds high_of(const SampledJob& job, Seconds estimate) { return estimate / (1.0 - job.bound); }

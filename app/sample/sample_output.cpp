@@ -6,13 +6,13 @@
 #include <fmt/format.h>
 
 #include "base/json.hpp"
+#include "base/percent.hpp"
 #include "results/schema.hpp"
 #include "results/text_table.hpp"
 
 namespace c3 { inline namespace app {
 namespace {
 
-constexpr double kPercent = 100.0;
 constexpr std::size_t kMostRows = 20;  // of kernels in the table for people
 
 std::string percent(double share, int decimals = 2) {

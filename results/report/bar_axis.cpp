@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/percent.hpp"
 #include "results/report/html.hpp"
 #include "results/report/plot.hpp"
 
@@ -18,10 +19,7 @@ void BarAxis::hold(std::optional<double> value) {
 
 double BarAxis::x(double value) const { return kPlotWidth * (value - low) / (high - low); }
 
-std::string BarAxis::left(double value) const {
-  constexpr double kPercent = 100.0;
-  return short_number(kPercent * x(value) / kPlotWidth);
-}
+std::string BarAxis::left(double value) const { return short_number(kPercent * x(value) / kPlotWidth); }
 
 std::vector<double> BarAxis::ticks() const {
   constexpr double kMost = 6;

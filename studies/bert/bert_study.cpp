@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/percent.hpp"
 #include "configs/jobs/experiment_reader.hpp"
 #include "studies/cases/row_functions.hpp"
 #include "studies/study_table.hpp"
@@ -16,8 +17,6 @@
 
 namespace c3 { inline namespace studies {
 namespace {
-
-constexpr double kPercent = 100.0;
 
 bool is_in_layer(const ProfiledOperator& kernel) {
   return kernel.name.starts_with("attn.") || kernel.name.starts_with("mlp.");

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/percent.hpp"
 #include "configs/jobs/experiment_reader.hpp"
 #include "studies/camping/sections.hpp"
 #include "workloads/execute/buffer_reach.hpp"
@@ -16,7 +17,6 @@
 namespace c3 { inline namespace studies {
 namespace {
 
-constexpr double kPercent = 100.0;
 constexpr std::size_t kPairChannels = 128;
 
 /// Mean load of each channel of GPU 0 in equal times, over what it can give.

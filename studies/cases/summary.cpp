@@ -8,12 +8,11 @@
 #include <span>
 #include <utility>
 
+#include "base/percent.hpp"
 #include "base/statistics.hpp"
 
 namespace c3 { inline namespace studies {
 namespace {
-
-constexpr double kPercent = 100.0;
 
 /// Of a sample, in per cent of its mean.
 double deviation(const std::vector<double>& values) {

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "base/nearest_name.hpp"
+#include "base/percent.hpp"
 #include "base/statistics.hpp"
 #include "collectives/measure.hpp"
 #include "studies/collectives/table_run.hpp"
@@ -17,7 +18,6 @@ namespace {
 
 constexpr Bytes kCopied{64.0 * 1024.0 * 1024.0};  // TransferBench's default, a transfer
 constexpr double kGiga = 1e9;
-constexpr double kPercent = 100.0;
 constexpr std::string_view kOneWay = "one_way";
 constexpr std::string_view kAtOnce = "all_at_once";
 

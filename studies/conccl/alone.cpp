@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "base/percent.hpp"
 #include "collectives/library/tuner.hpp"
 #include "collectives/measure.hpp"
 #include "configs/presets/model_reader.hpp"
@@ -17,7 +18,6 @@
 namespace c3 { inline namespace studies {
 namespace {
 
-constexpr double kPercent = 100.0;
 constexpr std::array<std::string_view, 2> kModels = {"llama-70b", "llama-405b"};
 constexpr std::array<std::int64_t, 3> kTokens = {4096, 8192, 16384};
 

@@ -5,13 +5,13 @@
 #include <limits>
 #include <utility>
 
+#include "base/percent.hpp"
 #include "engine/errors.hpp"
 #include "studies/conccl/alone.hpp"
 
 namespace c3 { inline namespace studies {
 namespace {
 
-constexpr double kPercent = 100.0;
 constexpr double kMicro = 1e6;
 constexpr Bytes kMasked{896.0 * kMebi};
 constexpr double kAsFast = 1.05;  // of a mask that costs nothing

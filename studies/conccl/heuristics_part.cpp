@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
+#include "base/percent.hpp"
 #include "workloads/analysis/heuristics.hpp"
 
 namespace c3 { inline namespace studies {
 namespace {
 
-constexpr double kPercent = 100.0;
 constexpr double kAlike = 0.01;  // of the best time: what is closer counts as the best
 
 NamedNumbers numbers_of(const PairRegret& of) {

@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/percent.hpp"
 #include "base/statistics.hpp"
 #include "engine/errors.hpp"
 
@@ -40,8 +41,6 @@ LadderTimes read(const double* numbers) {
 }
 
 // --- What a case comes to.
-
-constexpr double kPercent = 100.0;
 
 /// Published shares in percent, in the order of the ladder; SP and SP+RP are tied.
 constexpr std::array<std::pair<std::string_view, double>, 6> kPublishedOrder = {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/percent.hpp"
 #include "workloads/analysis/study.hpp"
 
 namespace c3 { inline namespace studies {
@@ -36,7 +37,7 @@ std::string_view LadderPart::row_columns() {
 }
 
 std::string LadderPart::rows_as_csv(std::string_view role) const {
-  constexpr double kMicro = 1e6, kPercent = 100.0;
+  constexpr double kMicro = 1e6;
   std::string text;
   for (std::size_t number = 0; number < cases_.size(); ++number) {
     const bool is_draw = number >= static_cast<std::size_t>(size_.seeds);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 
+#include "base/percent.hpp"
 #include "importers/collective_times/headed_table.hpp"
 #include "results/report/bar_axis.hpp"
 #include "results/report/html.hpp"
@@ -14,8 +15,6 @@
 
 namespace c3 { inline namespace studies {
 namespace {
-
-constexpr double kPercent = 100.0;
 
 std::string cell(std::string_view css_class, std::string_view text) {
   return fmt::format(R"(<td class="{}">{}</td>)", css_class, escaped(text));

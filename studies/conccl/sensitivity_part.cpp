@@ -9,12 +9,12 @@
 #include <optional>
 #include <utility>
 
+#include "base/percent.hpp"
 #include "base/statistics.hpp"
 
 namespace c3 { inline namespace studies {
 namespace {
 
-constexpr double kPercent = 100.0;
 constexpr std::size_t kStrongest = 10;
 constexpr std::uint64_t kSeed = 0;  // the same for all: what differs is the prior
 

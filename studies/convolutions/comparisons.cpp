@@ -5,13 +5,13 @@
 #include <cmath>
 #include <utility>
 
+#include "base/percent.hpp"
 #include "studies/comparison.hpp"
 #include "studies/convolutions/parts.hpp"
 
 namespace c3 { inline namespace studies {
 namespace {
 
-constexpr double kPercent = 100.0;
 constexpr std::array kTypes = {DType::fp16, DType::fp32};
 
 using Times = std::map<ConvolutionSolver, Seconds>;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "base/percent.hpp"
 #include "configs/presets/preset_store.hpp"
 #include "gpu/kernel_run.hpp"
 #include "gpu/kernels/describe.hpp"
@@ -20,7 +21,6 @@ constexpr std::string_view kWhat = "for a product beside held SMs";
 constexpr std::int64_t kLargest = std::int64_t{1} << 30U;
 constexpr int kMostHeld = 132;
 constexpr int kFew = 8;
-constexpr double kPercent = 100.0;
 
 class NoTraffic final : public TrafficModel {
  public:

@@ -6,14 +6,13 @@
 #include <string>
 #include <utility>
 
+#include "base/percent.hpp"
 #include "studies/hypotheses.hpp"
 #include "studies/interference/parts.hpp"
 #include "workloads/execute/run.hpp"
 
 namespace c3 { inline namespace studies {
 namespace {
-
-constexpr double kPercent = 100.0;
 
 /// How long each side takes beside the other: the mean of the experiment's seeds.
 SimulatedTime together(const Experiment& experiment) {

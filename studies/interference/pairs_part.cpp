@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/percent.hpp"
 #include "configs/jobs/experiment_reader.hpp"
 #include "engine/units.hpp"
 #include "studies/checked_row.hpp"
@@ -20,7 +21,6 @@ namespace {
 using namespace literals;
 
 constexpr std::string_view kWhat = "for a pair alone and together";
-constexpr double kPercent = 100.0;
 /// The serial strategy gives both sides alone, on as many channels; the other has them together.
 SimulatedTime simulated(const ExperimentFile& file, int channels) {
   const StudyResult result =

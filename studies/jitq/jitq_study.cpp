@@ -1,3 +1,4 @@
+#include "base/percent.hpp"
 #include "studies/study_table.hpp"
 
 #include <fmt/format.h>
@@ -25,7 +26,6 @@
 namespace c3 { inline namespace studies {
 namespace {
 
-constexpr double kPercent = 100.0;
 constexpr double kPublished = 2.4;                   // %
 constexpr double kLeast = 1.0 / 64.0, kMost = 64.0;  // amplifications among which the needed one is sought
 /// Internal bandwidth over that outside, of the curve.

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/percent.hpp"
 #include "base/statistics.hpp"
 #include "studies/comparison.hpp"
 #include "studies/kernels/taken_rows.hpp"
@@ -13,7 +14,6 @@
 namespace c3 { inline namespace studies {
 namespace {
 
-constexpr double kPercent = 100.0;
 constexpr std::size_t kResamples = 400;
 
 using Statistic = std::function<double(const std::vector<std::size_t>& rows)>;

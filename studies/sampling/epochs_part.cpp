@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/percent.hpp"
 #include "configs/presets/preset_store.hpp"
 #include "configs/tables/timed_table.hpp"
 #include "engine/random.hpp"
@@ -19,7 +20,6 @@
 namespace c3 { inline namespace studies {
 namespace {
 
-constexpr double kPercent = 100.0;
 constexpr double kAsked =
     0.002;  // of the points' own estimate: a third of what is allowed of another machine's
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "base/percent.hpp"
 #include "studies/checked_row.hpp"
 #include "studies/scaling_laws/parts.hpp"
 #include "workloads/analysis/projection.hpp"
@@ -21,7 +22,6 @@ using enum LawNumber;
 
 constexpr std::string_view kWhat = "of a model of the study";
 constexpr std::int64_t kLargest = 1 << 20;
-constexpr double kPercent = 100.0;
 constexpr std::array kFaster = {1, 2, 4};
 constexpr std::array<std::string_view, 3> kNeeds = {"0", "1", "2"};
 constexpr std::int64_t kHead = 128, kMostRanks = 128;  // two replicas are a node's 256 GPUs

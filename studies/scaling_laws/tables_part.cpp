@@ -3,14 +3,13 @@
 #include <cmath>
 #include <vector>
 
+#include "base/percent.hpp"
 #include "studies/cases/measured_tables.hpp"
 #include "studies/checked_row.hpp"
 #include "studies/scaling_laws/parts.hpp"
 
 namespace c3 { inline namespace studies {
 namespace {
-
-constexpr double kPercent = 100.0;
 
 struct MeasuredOperator {
   double work = 0.0;

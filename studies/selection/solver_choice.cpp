@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/percent.hpp"
 #include "studies/figure_line.hpp"
 #include "studies/selection/fifths.hpp"
 #include "studies/selection/solver_baselines.hpp"
@@ -15,7 +16,6 @@
 namespace c3 { inline namespace studies {
 namespace {
 
-constexpr double kPercent = 100.0;
 constexpr double kAsGood = 1.05;  ///< of the least time
 constexpr double kFewHuge = 1e3;  ///< ms: a handful of problems that are longer outweigh all others
 

@@ -8,12 +8,12 @@
 #include <string>
 #include <string_view>
 
+#include "base/percent.hpp"
 #include "engine/units.hpp"
 
 namespace c3 { inline namespace studies {
 
 inline constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
-inline constexpr double kPercent = 100.0;
 
 /// Columns of the study's rows.
 inline constexpr std::string_view kStepCsvHeader =

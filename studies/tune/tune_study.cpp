@@ -1,3 +1,4 @@
+#include "base/percent.hpp"
 #include "studies/study_table.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +18,6 @@ namespace c3 { inline namespace studies {
 namespace {
 
 constexpr std::string_view kName = "tune";
-constexpr double kPercent = 100.0;
 
 /// Files of the study, each a space.
 constexpr auto kSpaces = std::to_array<std::string_view>(

@@ -1,4 +1,5 @@
 #include "workloads/execute/run_estimates.hpp"
+#include "base/percent.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +8,6 @@
 namespace c3 { inline namespace workloads {
 namespace {
 
-constexpr double kPercent = 100.0;
 /// Share of the time by which steps that were folded by the mean differed from exact ones (0.3 % in
 /// tests/contract), rounded up: at the edge of a class the latency of a step shows more or less.
 constexpr double kOfEdges = 0.005;
