@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <unordered_map>
 
 namespace c3 { inline namespace base {
 namespace {
@@ -13,37 +14,7 @@ std::string scalar_text(const Library& value) {
   return value.dump(-1, ' ', false, Library::error_handler_t::replace);
 }
 
-constexpr int kDeepest = 200;  // of nested values: reading them recurses
-
-Json from_library(const Library& value, int depth = 0) {
-  if (depth > kDeepest) throw JsonError("its values are nested too deeply");
-  switch (value.type()) {
-    case Library::value_t::boolean:
-      return value.get<bool>();
-    case Library::value_t::number_integer:
-      return value.get<std::int64_t>();
-    case Library::value_t::number_unsigned:
-      return value.get<std::uint64_t>();
-    case Library::value_t::number_float:
-      return value.get<double>();
-    case Library::value_t::string:
-      return value.get_ref<const std::string&>();
-    case Library::value_t::array: {
-      Json array = Json::array();
-      for (const Library& element : value)
-        array.push_back(from_library(element, depth + 1));
-      return array;
-    }
-    case Library::value_t::object: {
-      Json object = Json::object();
-      for (const auto& [key, member] : value.items())
-        object[key] = from_library(member, depth + 1);
-      return object;
-    }
-    default:
-      return nullptr;
-  }
-}
+constexpr std::size_t kDeepest = 200;  // of nested values: writing and copying them recurses
 
 template <class T, class Value>
 const T& expect(const Value& value, const char* what) {
@@ -59,6 +30,72 @@ void start_line(std::string& out, int indent, int depth) {
 
 }  // namespace
 
+/// Builds the value of a text as the library reads it. Of a key that an object has twice the last value counts.
+class JsonBuilder final : public nlohmann::json_sax<Library> {
+ public:
+  explicit JsonBuilder(std::string_view text) : text_(text) {}
+
+  Json take() { return std::move(root_); }
+
+  bool null() override { return put(nullptr); }
+  bool boolean(bool value) override { return put(value); }
+  bool number_integer(number_integer_t value) override { return put(value); }
+  bool number_unsigned(number_unsigned_t value) override { return put(value); }
+  bool number_float(number_float_t value, const string_t&) override { return put(value); }
+  bool string(string_t& value) override { return put(value); }
+  bool binary(binary_t&) override { return put(nullptr); }
+  bool start_object(std::size_t) override { return open(Json::object()); }
+  bool start_array(std::size_t) override { return open(Json::array()); }
+  bool end_object() override { return close(); }
+  bool end_array() override { return close(); }
+  bool key(string_t& name) override {
+    Open& object = open_.back();
+    const auto [found, is_new] = object.places.try_emplace(name, nullptr);
+    if (is_new) found->second = &object.members().emplace_back(Json::Member{name, nullptr}).value;
+    next_ = found->second;
+    return true;
+  }
+  bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception&) override {
+    const std::string_view before = text_.substr(0, position == 0 ? 0 : std::min(position, text_.size()) - 1);
+    const std::size_t line = 1 + static_cast<std::size_t>(std::ranges::count(before, '\n'));
+    const std::size_t begin = before.rfind('\n');
+    throw JsonSyntaxError(line, before.size() - (begin == std::string_view::npos ? 0 : begin + 1) + 1);
+  }
+
+ private:
+  struct Open {
+    Json* value;
+    std::unordered_map<std::string, Json*> places = {};  ///< of an object's members
+    Json::Members& members() const { return std::get<Json::Members>(value->value_); }
+  };
+
+  Json& place() {
+    if (open_.empty()) return root_;
+    if (next_ != nullptr) return *std::exchange(next_, nullptr);
+    return std::get<Json::Elements>(open_.back().value->value_).emplace_back();
+  }
+  bool put(Json value) {
+    place() = std::move(value);
+    return true;
+  }
+  bool open(Json value) {
+    if (open_.size() > kDeepest) throw JsonError("its values are nested too deeply");
+    Json& its = place();
+    its = std::move(value);
+    open_.push_back({.value = &its});
+    return true;
+  }
+  bool close() {
+    open_.pop_back();
+    return true;
+  }
+
+  std::string_view text_;
+  Json root_;
+  std::vector<Open> open_;
+  Json* next_ = nullptr;  ///< the value of the key that was read
+};
+
 Json Json::array(std::initializer_list<Json> elements) {
   Json out;
   out.value_ = Elements(elements);
@@ -72,9 +109,9 @@ Json Json::object(std::initializer_list<Member> members) {
 }
 
 Json Json::parse(std::string_view text) {
-  const Library value = Library::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (value.is_discarded()) throw JsonError("it is not JSON");
-  return from_library(value);
+  JsonBuilder builder(text);
+  Library::sax_parse(text, &builder);
+  return builder.take();
 }
 
 bool Json::is_integer() const {

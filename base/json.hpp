@@ -24,6 +24,14 @@ class JsonError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// A text is no JSON from a place on. Lines and columns count from 1, columns in bytes.
+class JsonSyntaxError : public JsonError {
+ public:
+  JsonSyntaxError(std::size_t at_line, std::size_t at_column)
+      : JsonError("it is not JSON"), line(at_line), column(at_column) {}
+  std::size_t line, column;
+};
+
 /// A JSON value. Objects keep the order in which their keys were added.
 class Json {
  public:
@@ -57,7 +65,8 @@ class Json {
 
   static Json array(std::initializer_list<Json> elements = {});
   static Json object(std::initializer_list<Member> members = {});
-  /// \throws JsonError
+  /// In time proportional to the text. Of a key that an object has twice the last value counts. \throws
+  /// JsonSyntaxError; JsonError for values that are nested too deeply
   static Json parse(std::string_view text);
 
   bool is_null() const { return std::holds_alternative<std::monostate>(value_); }
@@ -98,6 +107,8 @@ class Json {
   friend bool operator==(const Json& a, const Json& b);
 
  private:
+  friend class JsonBuilder;
+
   const Json* find(std::string_view key) const;
   void append_to(std::string& out, int indent, int depth) const;
 

@@ -40,6 +40,14 @@ TEST_CASE("a key that is set again keeps its place") {
 
 TEST_CASE("a reader of JSON hears what is wrong") {
   CHECK_THROWS_WITH_AS(Json::parse("{"), "it is not JSON", JsonError);
+  try {
+    Json::parse("{\n \"a\": 1,\n  b}");
+    FAIL("it is no JSON");
+  } catch (const JsonSyntaxError& error) {
+    CHECK(error.line == 3);
+    CHECK(error.column == 3);
+  }
+  CHECK(Json::parse(R"({"a": [1, {"b": 2}], "a": [3]})") == Json{{"a", Json::array({3})}});
   CHECK_THROWS_WITH_AS(Json::parse(std::string(100'000, '[') + std::string(100'000, ']')),
                        "its values are nested too deeply", JsonError);
   const Json json = Json::parse(R"({"a": "text"})");
@@ -49,3 +57,10 @@ TEST_CASE("a reader of JSON hears what is wrong") {
 }
 
 }}  // namespace c3
+
+TEST_CASE("reading an object takes time in proportion to its keys") {
+  std::string text = "{";
+  for (int i = 0; i < 200'000; ++i)
+    text += (i == 0 ? "\"" : ",\"") + std::to_string(i) + "\":1";
+  CHECK(c3::Json::parse(text + "}").size() == 200000);  // seconds times a thousand where each key is looked for
+}
