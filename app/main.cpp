@@ -26,6 +26,7 @@ void add_verbs(Command& app, VerbAction& action, char** argv) {
   add_inspect_verb(app, action);
   add_diff_verb(app, action);
   add_report_verb(app, action);
+  add_new_verb(app, action);
   add_import_verb(app, action);
   add_project_verb(app, action);
   add_reproduce_verb(app, action, argv);

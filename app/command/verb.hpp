@@ -27,6 +27,7 @@ void add_config_verb(Command& app, VerbAction& action);
 void add_inspect_verb(Command& app, VerbAction& action);
 void add_diff_verb(Command& app, VerbAction& action);
 void add_report_verb(Command& app, VerbAction& action);
+void add_new_verb(Command& app, VerbAction& action);
 void add_import_verb(Command& app, VerbAction& action);
 void add_project_verb(Command& app, VerbAction& action);
 /// \param argv of main, which goes on to another program

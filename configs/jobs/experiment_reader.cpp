@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "configs/foreign/model_file.hpp"
 #include "configs/jobs/doubts.hpp"
 #include "configs/jobs/image_network_reader.hpp"
 #include "configs/jobs/lengths_reader.hpp"
@@ -172,6 +173,9 @@ TableRule experiment_rule() {
                           .presence = Presence::optional,
                           .rule = environment_rule(),
                           .meaning = "variables of NCCL or RCCL, in place of keys"});
+  auto& model = std::get<TableRule>(rule.find("model")->rule->form);
+  for (KeyRule& key : model_file_rules())
+    model.keys.push_back(std::move(key));
   rule.at_least_one = {{"system", "node"},
                        {"stream", "training", "ranks", "trace", "recurrent", "image_network", "recommendation"},
                        {"model.tokens", "training", "trace"}};

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "configs/foreign/model_file.hpp"
 #include "configs/jobs/lengths_reader.hpp"
 #include "configs/jobs/trace_source.hpp"
 #include "configs/presets/cluster_reader.hpp"
@@ -56,6 +57,7 @@ Node resolve(const Node& document) {
   }
   place_trace(root);
   place_lengths(root);
+  place_model(root);
   PeakChanges changes;
   for (const PresetReference& reference : kPresetReferences) {
     if (reference.kind == PresetKind::fabric) name_fabric(root);

@@ -192,6 +192,10 @@ PresetSnapshot::PresetSnapshot() : outer_(std::exchange(snapshot, this)) {}
 
 PresetSnapshot::~PresetSnapshot() { snapshot = outer_; }
 
+void PresetSnapshot::put(PresetKind kind, const std::string& name, Node preset) {
+  presets_.insert_or_assign({kind, name}, std::move(preset));
+}
+
 Node load_preset(PresetKind kind, const std::string& name, const Origin& named_at, std::string_view key) {
   if (snapshot != nullptr) {
     const auto found = snapshot->presets_.find({kind, name});

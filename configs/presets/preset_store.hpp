@@ -69,6 +69,9 @@ class PresetSnapshot {
   PresetSnapshot& operator=(const PresetSnapshot&) = delete;
   ~PresetSnapshot();
 
+  /// \p preset, of that name, is there as if a file had it.
+  void put(PresetKind kind, const std::string& name, Node preset);
+
  private:
   friend Node load_preset(PresetKind, const std::string&, const Origin&, std::string_view);
   std::map<std::pair<PresetKind, std::string>, Node> presets_;

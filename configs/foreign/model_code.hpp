@@ -1,0 +1,37 @@
+#pragma once
+/// What the code of a model decides and its config.json does not say.
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "workloads/models/model_dimensions.hpp"
+
+namespace c3 { inline namespace configs {
+
+/// The code that Hugging Face's transformers has for a `model_type`, as of release 5.0: which of the choices
+/// below it makes. A type that is not listed is taken for LLaMA's.
+struct ModelCode {
+  std::string_view type;  ///< `model_type`
+  /// Below src/transformers/models of huggingface/transformers; else the file of the model's own repository.
+  std::string_view source;
+  bool tied = false;  ///< default of tie_word_embeddings
+  bool gated = true;
+  Norm norm = Norm::rmsnorm;
+  bool head_norm = false;  ///< norms of queries and keys
+  bool biases = false;     ///< of every projection
+  bool attention_sinks = false;
+  bool output_norm = false;  ///< of what a block makes
+  bool learned_positions = false;
+  RouterScores scores = RouterScores::softmax;  ///< where scoring_func is not there
+
+  /// What it is called where a value comes from it.
+  std::string text() const;
+};
+
+std::span<const ModelCode> model_codes();
+
+/// nullptr for a type that is not listed.
+const ModelCode* model_code(std::string_view type);
+
+}}  // namespace c3::configs

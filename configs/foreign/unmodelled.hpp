@@ -1,0 +1,25 @@
+#pragma once
+/// What config.json describes and c3sim has no word for, with its share of the model.
+
+#include <vector>
+
+#include "configs/foreign/file_reading.hpp"
+#include "configs/foreign/json_keys.hpp"
+#include "workloads/models/model_dimensions.hpp"
+
+namespace c3 { inline namespace configs {
+
+/// A model as its file has it.
+struct CountedModel {
+  double parameters = 0.0;         ///< with what is not modelled
+  double active_parameters = 0.0;  ///< of a token
+  std::vector<UnmodelledPart> unmodelled;
+};
+
+/// \param model what was taken of the file
+/// \param keys of the model; \param outer of the file, where the model is a part of it (else the same)
+/// \param sequence tokens, for which shares of flops are counted
+CountedModel counted_model(const ModelDimensions& model, JsonKeys& keys, JsonKeys& outer,
+                           std::int64_t sequence);
+
+}}  // namespace c3::configs

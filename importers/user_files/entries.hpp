@@ -1,0 +1,10 @@
+#pragma once
+/// The entries of the table of formats.
+
+#include "importers/user_files/formats.hpp"
+
+namespace c3 { inline namespace importers {
+
+extern const FileFormat kHuggingFace;
+
+}}  // namespace c3::importers

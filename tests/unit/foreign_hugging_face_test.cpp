@@ -1,0 +1,284 @@
+// Models as Hugging Face's config.json describes them. The files are made up.
+
+#include <doctest/doctest.h>
+#include "configs/foreign/hugging_face.hpp"
+
+#include <algorithm>
+#include <random>
+#include <string>
+
+#include "configs/foreign/model_code.hpp"
+#include "configs/toml/config_error.hpp"
+#include "importers/user_files/experiment_draft.hpp"
+#include "importers/user_files/formats.hpp"
+
+using namespace c3;
+
+namespace {
+
+const std::string kDense = R"({
+  "model_type": "llama", "architectures": ["SomeForCausalLM"],
+  "hidden_size": 1024, "num_hidden_layers": 4, "num_attention_heads": 16, "num_key_value_heads": 4,
+  "intermediate_size": 4096, "hidden_act": "silu", "vocab_size": 32000,
+  "tie_word_embeddings": false, "torch_dtype": "float16", "rope_theta": 10000.0, "surprise": 3
+})";
+
+/// kDense with \p what in place of \p old.
+std::string dense(const std::string& old, const std::string& what) {
+  std::string text = kDense;
+  text.replace(text.find(old), old.size(), what);
+  return text;
+}
+
+std::string with(const std::string& more) { return dense("\"surprise\": 3", more); }
+
+FileReading reading_of(const std::string& text, std::int64_t sequence = 4096) {
+  return read_hugging_face({.name = "config.json", .text = text, .sequence = sequence});
+}
+
+/// The value of \p key, taken or assumed; empty where it is neither.
+std::string value_of(const FileReading& reading, const std::string& key) {
+  const auto taken = std::ranges::find(reading.taken, key, &TakenKey::key);
+  if (taken != reading.taken.end()) return taken->value;
+  const auto assumed = std::ranges::find(reading.assumed, key, &AssumedKey::key);
+  return assumed == reading.assumed.end() ? "" : assumed->value;
+}
+
+std::string why_of(const FileReading& reading, const std::string& from) {
+  const auto found = std::ranges::find(reading.ignored, from, &IgnoredKey::from);
+  return found == reading.ignored.end() ? "" : found->why;
+}
+
+std::string error_of(const std::string& text) {
+  try {
+    reading_of(text);
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+}  // namespace
+
+TEST_CASE("a dense model: each key becomes ours, or is ignored with a reason") {
+  const FileReading reading = reading_of(kDense);
+  CHECK(value_of(reading, "model.hidden") == "1024");
+  CHECK(value_of(reading, "model.layers") == "4");
+  CHECK(value_of(reading, "model.heads") == "16");
+  CHECK(value_of(reading, "model.kv_heads") == "4");
+  CHECK(value_of(reading, "model.ffn") == "4096");
+  CHECK(value_of(reading, "model.activation") == "\"silu\"");
+  CHECK(value_of(reading, "model.tied_embedding") == "false");
+  CHECK(value_of(reading, "model.dtype") == "\"fp16\"");
+  CHECK(value_of(reading, "model.gated") == "true");
+  CHECK(why_of(reading, "rope_theta") == "which angles positions are turned by, at the same cost");
+  CHECK(why_of(reading, "surprise") == "unknown to this reader");
+  CHECK(reading.unmodelled.empty());
+  // 2 x 32000 x 1024 of both ends; a layer: 1024 x (2 x 1024 + 2 x 256), 3 x 1024 x 4096 and two norms; a last
+  // norm.
+  CHECK(reading.facts == std::vector<std::string>{"0.13 G parameters"});
+}
+
+TEST_CASE("every key of a file is in exactly one of the lists") {
+  const FileReading reading = reading_of(kDense);
+  for (const char* const key : {"model_type", "architectures", "hidden_size", "num_hidden_layers",
+                                "num_attention_heads", "num_key_value_heads", "intermediate_size", "hidden_act",
+                                "vocab_size", "tie_word_embeddings", "torch_dtype", "rope_theta", "surprise"}) {
+    CAPTURE(key);
+    const bool is_taken = std::ranges::find(reading.taken, key, &TakenKey::from) != reading.taken.end();
+    CHECK(is_taken != !why_of(reading, key).empty());
+  }
+}
+
+TEST_CASE("what a file leaves out follows from the code of its type") {
+  const FileReading none = reading_of(dense("\"num_key_value_heads\": 4,", ""));
+  CHECK(value_of(none, "model.kv_heads") == "16");
+  CHECK(value_of(reading_of(dense("\"tie_word_embeddings\": false,", "")), "model.tied_embedding") == "false");
+  CHECK(value_of(reading_of(dense("llama", "qwen3")), "model.head_norm") == "true");
+  CHECK(value_of(reading_of(dense("llama", "gpt_oss")), "model.attention_sinks") == "true");
+  CHECK(value_of(reading_of(dense("llama", "gemma2")), "model.output_norm") == "true");
+  const FileReading unknown = reading_of(dense("llama", "newest"));
+  CHECK(unknown.facts.front() == "model_type \"newest\" is not known: its code is taken for LLaMA's");
+  CHECK(value_of(unknown, "model.name") == "\"newest-0.1b\"");
+}
+
+TEST_CASE("a model inside a larger file, whose tie_word_embeddings wins") {
+  const std::string text = R"({"model_type": "outer", "tie_word_embeddings": true,
+    "vision_config": {"depth": 2, "hidden_size": 64, "intermediate_size": 256}, "text_config": )" +
+                           kDense + "}";
+  const FileReading reading = reading_of(text);
+  CHECK(value_of(reading, "model.hidden") == "1024");
+  CHECK(value_of(reading, "model.tied_embedding") == "true");
+  CHECK(why_of(reading, "text_config.rope_theta") != "");
+  REQUIRE(reading.unmodelled.size() == 1);
+  CHECK(reading.unmodelled[0].what.starts_with("the encoder of images"));
+  CHECK(reading.unmodelled[0].flops == 0.0);
+}
+
+TEST_CASE("experts, shared ones, dense first layers, groups") {
+  const FileReading reading = reading_of(with(
+      R"("n_routed_experts": 64, "num_experts_per_tok": 6, "moe_intermediate_size": 512, "n_shared_experts": 2,
+              "first_k_dense_replace": 1, "n_group": 8, "topk_group": 4, "scoring_func": "sigmoid",
+              "topk_method": "noaux_tc", "moe_layer_freq": 1)"));
+  CHECK(value_of(reading, "model.experts.count") == "64");
+  CHECK(value_of(reading, "model.experts.per_token") == "6");
+  CHECK(value_of(reading, "model.experts.width") == "512");
+  CHECK(value_of(reading, "model.experts.shared_width") == "1024");
+  CHECK(value_of(reading, "model.experts.dense_layers") == "1");
+  CHECK(value_of(reading, "model.experts.groups") == "8");
+  CHECK(value_of(reading, "model.experts.groups_per_token") == "4");
+  CHECK(value_of(reading, "model.experts.scores") == "\"sigmoid\"");
+  CHECK(value_of(reading, "model.experts.router_bias") == "true");
+  CHECK(value_of(reading, "model.ffn") == "4096");
+  // Without a width of their own, experts have the model's.
+  const FileReading plain = reading_of(with(R"("num_local_experts": 8, "num_experts_per_tok": 2)"));
+  CHECK(value_of(plain, "model.experts.width") == "4096");
+}
+
+TEST_CASE("latent attention") {
+  const FileReading reading =
+      reading_of(with(R"("q_lora_rank": 256, "kv_lora_rank": 128, "qk_nope_head_dim": 64,
+      "qk_rope_head_dim": 32, "v_head_dim": 48)"));
+  CHECK(value_of(reading, "model.latent.query_rank") == "256");
+  CHECK(value_of(reading, "model.latent.kv_rank") == "128");
+  CHECK(value_of(reading, "model.latent.plain_dim") == "64");
+  CHECK(value_of(reading, "model.latent.rotated_dim") == "32");
+  CHECK(value_of(reading, "model.latent.value_dim") == "48");
+}
+
+TEST_CASE("windows count where a sequence is longer, by the products that they save") {
+  const std::string text = with(R"("sliding_window": 512, "layer_types": ["full_attention", "sliding_attention",
+      "sliding_attention", "sliding_attention"])");
+  CHECK(reading_of(text, 512).unmodelled.empty());
+  const FileReading reading = reading_of(text, 2048);
+  REQUIRE(reading.unmodelled.size() == 1);
+  CHECK(reading.unmodelled[0].what == "windows of 512 tokens in 3 of 4 layers");
+  CHECK(reading.unmodelled[0].parameters == 0.0);
+  // A token sees 1,024 others in the mean, or 512 x (1 - 512 / 4096) = 448; scores and values are 4 x 1,024
+  // flops each.
+  const double layer = 4.0 * 1024.0,
+               all = 2.0 * (2 * 32000.0 * 1024 + 4.0 * (1024.0 * 2560 + 3.0 * 1024 * 4096 + 2048) + 1024);
+  CHECK(reading.unmodelled[0].flops ==
+        doctest::Approx(3.0 * layer * (1024.0 - 448.0) / (all + 4.0 * layer * 1024.0)).epsilon(1e-6));
+  CHECK(reading_of(with(R"("sliding_window": 512, "use_sliding_window": false)")).unmodelled.empty());
+}
+
+TEST_CASE("layers that c3sim has no word for are named with their share") {
+  const FileReading linear = reading_of(with(R"("layer_types": ["linear_attention", "full_attention",
+      "linear_attention", "full_attention"], "linear_num_key_heads": 4, "linear_key_head_dim": 64,
+      "linear_num_value_heads": 8, "linear_value_head_dim": 64, "linear_conv_kernel_dim": 4, "attn_output_gate": true)"));
+  REQUIRE(linear.unmodelled.size() == 2);
+  CHECK(linear.unmodelled[0].what == "linear attention (gated delta rule) in 2 of 4 layers");
+  CHECK(linear.unmodelled[0].parameters > 0.02);
+  CHECK(linear.unmodelled[1].what == "gates of attention's outputs");
+  const FileReading state = reading_of(with(R"("hybrid_override_pattern": "M-M*", "mamba_num_heads": 16,
+      "mamba_head_dim": 64, "ssm_state_size": 128, "n_groups": 8)"));
+  REQUIRE(state.unmodelled.size() == 1);
+  CHECK(state.unmodelled[0].what == "layers of one block each, 2 of 4 of them Mamba-2");
+}
+
+TEST_CASE("further tokens' heads are left out, as transformers leaves them out") {
+  CHECK(why_of(reading_of(with(R"("num_nextn_predict_layers": 1)")), "num_nextn_predict_layers") ==
+        "heads that predict further tokens: transformers loads the model without them");
+}
+
+TEST_CASE("Python's Infinity and NaN are no reason to refuse a file") {
+  CHECK(value_of(reading_of(with(R"("time_step_limit": [0.0, Infinity, -Infinity, NaN], "note": "Infinity")")),
+                 "model.hidden") == "1024");
+}
+
+TEST_CASE("mistakes are found at their place") {
+  CHECK(error_of("{\n  \"a\": 1,\n  b\n}") == "config.json:3:3: file: is not JSON from here on");
+  CHECK(error_of("[1]") == "config.json:1:1: file: must be an object of JSON, {..}");
+  CHECK(error_of(dense("1024", "\"wide\"")) == "config.json:3:3: hidden_size: must be an integer");
+  CHECK(error_of(dense("1024", "0")) == "config.json:3:3: hidden_size: must be from 1 to 1048576 (it is 0)");
+  CHECK(error_of(dense("\"hidden_size\": 1024, ", "")) ==
+        "config.json:1:1: hidden_size: is missing: model.hidden needs it");
+  CHECK(error_of(dense("\"num_key_value_heads\": 4", "\"num_key_value_heads\": 3"))
+            .find("must divide the 16 heads") != std::string::npos);
+  CHECK(error_of(dense("\"silu\"", "\"magic\"")).find("hidden_act: \"magic\" is no function that is known") !=
+        std::string::npos);
+  CHECK(error_of(dense("\"num_attention_heads\": 16", "\"num_attention_heads\": 12, \"x\": 0"))
+            .find("head_dim: is missing") != std::string::npos);
+  CHECK(error_of(with(R"("num_experts": 4, "num_experts_per_tok": 8)")).find("must not exceed the 4 experts") !=
+        std::string::npos);
+  CHECK(error_of(with(R"("num_experts": 4, "num_experts_per_tok": 2, "mlp_only_layers": [2])"))
+            .find("mlp_only_layers") != std::string::npos);
+  CHECK(error_of("{\"text_config\": " + dense("4096", "-4096") + "}")
+            .find("text_config.intermediate_size: must be from 1") != std::string::npos);
+  CHECK(error_of(std::string(1000, '[')).find("nested too deeply") != std::string::npos);
+}
+
+TEST_CASE("a size that nobody can count is refused") {
+  const std::string text = R"({"model_type": "llama", "hidden_size": 1048576, "num_hidden_layers": 4096,
+    "num_attention_heads": 16, "intermediate_size": 1048576, "vocab_size": 32000, "num_experts": 4096,
+    "num_experts_per_tok": 1})";
+  CHECK(error_of(text).find("make more parameters than can be counted") != std::string::npos);
+}
+
+TEST_CASE("a format is known by its content") {
+  REQUIRE(format_of(kDense) != nullptr);
+  CHECK(format_of(kDense)->name == "hugging-face");
+  CHECK(format_of("schema = 1\n") == nullptr);
+  CHECK(format_of("{\"train_batch_size\": 8}") == nullptr);
+  CHECK(format_of("") == nullptr);
+}
+
+TEST_CASE("types of models are listed once") {
+  for (const ModelCode& code : model_codes()) {
+    CAPTURE(code.type);
+    CHECK(std::ranges::count(model_codes(), code.type, &ModelCode::type) == 1);
+    CHECK(model_code(code.type) == &code);
+  }
+}
+
+TEST_CASE("a file that was damaged is read or refused, whatever the damage") {
+  std::mt19937 random(61);
+  for (int i = 0; i < 2000; ++i) {
+    std::string text = with(R"("num_experts": 8, "num_experts_per_tok": 2, "layer_types": ["full_attention"],
+        "sliding_window": 64, "kv_lora_rank": 128, "qk_nope_head_dim": 64, "qk_rope_head_dim": 32, "v_head_dim": 48)");
+    for (int change = 0; change < 3; ++change) {
+      const std::size_t place = random() % text.size();
+      switch (random() % 4) {
+        case 0:
+          text[place] = static_cast<char>(random());
+          break;
+        case 1:
+          text.erase(place, random() % 20);
+          break;
+        case 2:
+          text.insert(place, text.substr(random() % text.size(), random() % 30));
+          break;
+        default:
+          text[place] = static_cast<char>('0' + random() % 10);
+          break;
+      }
+      if (text.empty()) text = "{";
+    }
+    format_of(text);
+    try {
+      const FileReading reading = reading_of(text);
+      const std::vector<FileReading> readings = {reading};
+      CHECK(ExperimentDraft(readings).has("model.hidden"));
+    } catch (const ConfigError& error) {
+      CHECK(std::string(error.what()).starts_with("config.json:"));
+    }
+  }
+}
+
+TEST_CASE("an experiment says of each line where it comes from, and what of a file is in none") {
+  const std::vector<FileReading> readings = {reading_of(kDense)};
+  ExperimentDraft draft(readings);
+  draft.put("system", "\"h100-sxm-8\"", "--system");
+  draft.put("system", "\"other\"", "too late");
+  draft.put_table("strategy.default");
+  const std::string text = draft.toml(readings);
+  CHECK(text.starts_with("system = \"h100-sxm-8\"  # --system\n\n[model]\n"));
+  CHECK(text.find("\nhidden = 1024  ") != std::string::npos);
+  CHECK(text.find("# config.json: hidden_size\n") != std::string::npos);
+  CHECK(text.find("\n[strategy.default]\n") != std::string::npos);
+  CHECK(text.find("#   surprise: unknown to this reader\n") != std::string::npos);
+  CHECK(draft.text("system") == "h100-sxm-8");
+  draft.replace("system", "\"other\"", "");
+  CHECK(draft.text("system") == "other");
+}
