@@ -257,15 +257,23 @@ class HuggingFaceReader {
                  "its model_type and billions of parameters");
   }
 
+  bool is_listed(const std::string& from) const {
+    return std::ranges::find(reading_.taken, from, &TakenKey::from) != reading_.taken.end() ||
+           std::ranges::find(reading_.ignored, from, &IgnoredKey::from) != reading_.ignored.end();
+  }
+
   void ignore_rest() {
-    const auto ignore = [&](const JsonKeys& keys) {
-      for (const std::string& key : keys.unread()) {
-        if (key == wrapper_) continue;
-        keys_.ignore(keys.dotted(key), why_ignored(key).value_or("unknown to this reader"));
-      }
+    const auto ignore = [&](const std::string& from, const std::string& key, const char* otherwise) {
+      if (key != wrapper_ && !is_listed(from)) keys_.ignore(from, why_ignored(key).value_or(otherwise));
     };
-    if (!wrapper_.empty()) ignore(outer_);
-    ignore(keys_);
+    const auto ignore_all = [&](const JsonKeys& keys) {
+      for (const std::string& key : keys.read())
+        ignore(keys.dotted(key), key, "of a part that is not modelled or not there");
+      for (const std::string& key : keys.unread())
+        ignore(keys.dotted(key), key, "unknown to this reader");
+    };
+    if (!wrapper_.empty()) ignore_all(outer_);
+    ignore_all(keys_);
   }
 
   const ForeignFile& file_;

@@ -98,7 +98,11 @@ constexpr std::array kIgnored = {
     Ignored{"use_unified_vision_chunk", "a part that text does not go through"},
     Ignored{"vision_*", "a part that text does not go through"},
     Ignored{"use_bidirectional_attention", "a part that text does not go through"},
-    Ignored{"*ssm_dtype", "of a state that is not modelled"},
+    Ignored{"*_ssm_*", "of a state that is not modelled"},
+    Ignored{"torch_dtype", "the type of the model inside counts"},
+    Ignored{"dtype", "the type of the model inside counts"},
+    Ignored{"mlp_only_layers", "there are no experts"},
+    Ignored{"ignore_index", "tokens that the loss leaves out, at the same cost"},
 };
 
 bool matches(std::string_view pattern, std::string_view key) {

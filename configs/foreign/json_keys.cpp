@@ -106,10 +106,10 @@ std::optional<std::vector<std::string>> JsonKeys::texts(std::initializer_list<st
   return found->value->texts();
 }
 
-std::vector<std::string> JsonKeys::unread() const {
+std::vector<std::string> JsonKeys::keys(bool are_read) const {
   std::vector<std::string> keys;
   for (const Json::Member& member : object_.members())
-    if (!read_.contains(member.key)) keys.push_back(member.key);
+    if (read_.contains(member.key) == are_read) keys.push_back(member.key);
   return keys;
 }
 

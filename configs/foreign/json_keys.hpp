@@ -47,13 +47,16 @@ class JsonKeys {
   std::string dotted(std::string_view key) const {
     return path_.empty() ? std::string(key) : path_ + '.' + std::string(key);
   }
-  /// Keys that nobody has read, in the order of the file.
-  std::vector<std::string> unread() const;
+  /// Keys that nobody has read, and those that somebody has, in the order of the file.
+  std::vector<std::string> unread() const { return keys(false); }
+  std::vector<std::string> read() const { return keys(true); }
   /// At the first place of the file that has \p key behind its path.
   ConfigError error(std::string_view key, std::string_view message) const;
   ConfigError error_at_last(std::string_view message) const { return error(last_, message); }
 
  private:
+  std::vector<std::string> keys(bool are_read) const;
+
   const ForeignFile& file_;
   const Json& object_;
   std::string path_, last_;

@@ -130,6 +130,18 @@ class Counter {
                 .added_parameters = count * (own - attention_parameters())};
   }
 
+  /// MiniMax-01's lightning attention, where its list has a 0.
+  std::optional<Part> lightning_attention() {
+    const std::optional<JsonKeys::Found> types = keys_.find({"attn_type_list"});
+    if (!types || !types->value->is_array()) return std::nullopt;
+    const auto count = static_cast<double>(std::ranges::count(types->value->elements(), Json(0)));
+    if (count == 0.0) return std::nullopt;
+    const double own = count * attention_parameters();
+    return Part{.what = fmt::format("lightning attention in {} of {} layers", count, layers()),
+                .parameters = own,
+                .flops = 2.0 * own + count * attention_flops(0.5 * sequence_)};
+  }
+
   std::optional<Part> output_gate() {
     if (!keys_.flag({"attn_output_gate"}).value_or(false)) return std::nullopt;
     const double count = layer_types().empty() ? layers() : layers_of_type("full_attention");
@@ -142,18 +154,19 @@ class Counter {
   std::optional<Part> indexers() {
     const double heads = number({"index_n_heads"}), dim = number({"index_head_dim"}),
                  most = number({"index_topk"});
-    keys_.find({"indexer_types"});
+    const std::optional<std::vector<std::string>> types = keys_.texts({"indexer_types"});
+    const double indexers = types ? static_cast<double>(std::ranges::count(*types, "full")) : layers();
     for (const char* const key :
          {"index_topk_freq", "index_topk_pattern", "index_skip_topk_offset", "index_share_for_mtp_iteration"})
       keys_.find({key});
     if (heads == 0.0 || !model_.latent) return std::nullopt;
     const double own = static_cast<double>(model_.latent->query_rank) * heads * dim + hidden() * (dim + heads);
     const double scores = 2.0 * heads * dim * 0.5 * sequence_;
+    const double saved = attention_flops(0.5 * sequence_) - attention_flops(seen(most));
     return Part{.what = fmt::format("sparse attention to {} tokens that an indexer chooses", most),
-                .parameters = layers() * own,
-                .flops = layers() *
-                         (2.0 * own + scores + attention_flops(0.5 * sequence_) - attention_flops(seen(most))),
-                .added_parameters = layers() * own};
+                .parameters = indexers * own,
+                .flops = indexers * (2.0 * own + scores) + layers() * saved,
+                .added_parameters = indexers * own};
   }
 
   /// DeepSeek-V4: keys that are values, compressed by ratios of each layer; outputs by groups of low rank;
@@ -163,7 +176,7 @@ class Counter {
                  queries = number({"q_lora_rank"});
     const double streams = number({"hc_mult"});
     for (const char* const key :
-         {"compress_ratios", "compress_rope_theta", "num_hash_layers", "hc_sinkhorn_iters"})
+         {"compress_ratios", "compress_rope_theta", "qk_rope_head_dim", "num_hash_layers", "hc_sinkhorn_iters"})
       keys_.find({key});
     if (rank == 0.0 || model_.latent) return std::nullopt;
     const auto width = static_cast<double>(model_.attention_width());
@@ -267,12 +280,17 @@ class Counter {
   }
 
   using Mechanism = std::optional<Part> (Counter::*)();
-  static constexpr std::array<Mechanism, 10> kMechanisms = {
-      &Counter::windows,          &Counter::chunks,
-      &Counter::linear_attention, &Counter::output_gate,
-      &Counter::indexers,         &Counter::compressed_attention,
-      &Counter::unlike_heads,     &Counter::dense_beside_experts,
-      &Counter::single_blocks,    &Counter::encoder_of_images};
+  static constexpr std::array<Mechanism, 11> kMechanisms = {&Counter::windows,
+                                                            &Counter::chunks,
+                                                            &Counter::linear_attention,
+                                                            &Counter::lightning_attention,
+                                                            &Counter::output_gate,
+                                                            &Counter::indexers,
+                                                            &Counter::compressed_attention,
+                                                            &Counter::unlike_heads,
+                                                            &Counter::dense_beside_experts,
+                                                            &Counter::single_blocks,
+                                                            &Counter::encoder_of_images};
 
   const ModelDimensions& model_;
   JsonKeys &keys_, &outer_;

@@ -80,10 +80,11 @@ TEST_CASE("a dense model: each key becomes ours, or is ignored with a reason") {
 }
 
 TEST_CASE("every key of a file is in exactly one of the lists") {
-  const FileReading reading = reading_of(kDense);
-  for (const char* const key : {"model_type", "architectures", "hidden_size", "num_hidden_layers",
-                                "num_attention_heads", "num_key_value_heads", "intermediate_size", "hidden_act",
-                                "vocab_size", "tie_word_embeddings", "torch_dtype", "rope_theta", "surprise"}) {
+  const FileReading reading = reading_of(with(R"("surprise": 3, "layer_types": [], "sliding_window": null)"));
+  for (const char* const key :
+       {"layer_types", "sliding_window", "model_type", "architectures", "hidden_size", "num_hidden_layers",
+        "num_attention_heads", "num_key_value_heads", "intermediate_size", "hidden_act", "vocab_size",
+        "tie_word_embeddings", "torch_dtype", "rope_theta", "surprise"}) {
     CAPTURE(key);
     const bool is_taken = std::ranges::find(reading.taken, key, &TakenKey::from) != reading.taken.end();
     CHECK(is_taken != !why_of(reading, key).empty());
@@ -171,6 +172,10 @@ TEST_CASE("layers that c3sim has no word for are named with their share") {
   CHECK(linear.unmodelled[0].what == "linear attention (gated delta rule) in 2 of 4 layers");
   CHECK(linear.unmodelled[0].parameters > 0.02);
   CHECK(linear.unmodelled[1].what == "gates of attention's outputs");
+  const FileReading lightning = reading_of(with(R"("attn_type_list": [0, 1, 0, 1])"));
+  REQUIRE(lightning.unmodelled.size() == 1);
+  CHECK(lightning.unmodelled[0].what == "lightning attention in 2 of 4 layers");
+  CHECK(reading_of(with(R"("attn_type_list": [1, 1, 1, 1])")).unmodelled.empty());
   const FileReading state = reading_of(with(R"("hybrid_override_pattern": "M-M*", "mamba_num_heads": 16,
       "mamba_head_dim": 64, "ssm_state_size": 128, "n_groups": 8)"));
   REQUIRE(state.unmodelled.size() == 1);

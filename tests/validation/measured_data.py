@@ -31,6 +31,7 @@ TABLES = {
                 **{f"kernels/{name}_sxm.csv": _AICONFIGURATOR
                    for name in ("gemm_a100", "gemm_h100", "attention_prefill_causal_a100",
                                 "attention_prefill_causal_h100")}},
+    "models": {"models": "aiconfigurator's model_configs, as the models' makers publish them"},
     "selection": {**{f"kernels/miopen_convolution_{gpu}.csv": _MIOPEN for gpu in ("mi100", "mi210")},
                   "kernels/rocblas_tile_choice.csv": "rocBLAS, https://github.com/ROCm/rocBLAS"},
     "traces": {f"traces/{name}": _TRACES for name in ("megatron_tp8_a100", "hta", "tracelens", "pytorch_et")},
