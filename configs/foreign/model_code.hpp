@@ -9,8 +9,8 @@
 
 namespace c3 { inline namespace configs {
 
-/// The code that Hugging Face's transformers has for a `model_type`, as of release 5.0: which of the choices
-/// below it makes. A type that is not listed is taken for LLaMA's.
+/// The code that Hugging Face's transformers (@008e5743) has for a `model_type`: which of the choices below its
+/// configuration and modeling files make. A type that is not listed is taken for LLaMA's.
 struct ModelCode {
   std::string_view type;  ///< `model_type`
   /// Below src/transformers/models of huggingface/transformers; else the file of the model's own repository.

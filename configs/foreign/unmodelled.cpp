@@ -106,7 +106,8 @@ class Counter {
   std::optional<Part> chunks() {
     const double width = number({"attention_chunk_size"});
     if (width == 0.0 || width >= sequence_) return std::nullopt;
-    const double count = 0.75 * layers();  // every fourth layer sees all (llama4's no_rope_layers)
+    // Every fourth layer sees all, where no list says which (llama4's no_rope_layer_interval).
+    const double count = layer_types().empty() ? 0.75 * layers() : layers_of_type("chunked_attention");
     return Part{
         .what = fmt::format("attention within chunks of {} tokens in {} of {} layers", width, count, layers()),
         .flops = count * (attention_flops(0.5 * sequence_) - attention_flops(0.5 * width))};

@@ -1,7 +1,7 @@
 #pragma once
 /// The entries of the table of formats.
 
-#include "importers/user_files/formats.hpp"
+#include "importers/user_files/file_format.hpp"
 
 namespace c3 { inline namespace importers {
 
