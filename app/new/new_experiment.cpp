@@ -54,15 +54,30 @@ class NewExperimentWriter {
  private:
   void read_files() {
     const std::int64_t sequence = request_.sequence.value_or(kUsualSequence);
-    const auto read = [&](const std::string& path, FileRole role) {
-      if (!path.empty()) written_.readings.push_back(read_user_file(path, role, sequence));
-    };
-    read(request_.model, FileRole::model);
-    read(request_.recipe, FileRole::recipe);
-    read(request_.machine, FileRole::machine);
+    if (!request_.model.empty())
+      written_.readings.push_back(read_user_file(request_.model, FileRole::model, sequence));
+    for (const std::string& path : request_.recipes) {
+      FileReading recipe = read_user_file(path, FileRole::recipe, sequence);
+      if (!request_.model.empty()) leave_model_out(recipe);
+      written_.readings.push_back(std::move(recipe));
+    }
+    for (const std::string& path : request_.machines)
+      written_.readings.push_back(read_user_file(path, FileRole::machine, sequence));
     for (const FileReading& reading : written_.readings)
       refuse_unmodelled(reading, request_.leave_out, {std::make_shared<const std::string>(reading.file), 0, 0},
                         "file", "--leave-out ");
+  }
+
+  /// Of two files that describe a model, the model's own counts.
+  void leave_model_out(FileReading& recipe) const {
+    const auto is_of_model = [](const std::string& key) {
+      return key.starts_with("model.") && key != "model.dtype";
+    };
+    for (const TakenKey& its : recipe.taken)
+      if (is_of_model(its.key))
+        recipe.ignored.push_back({its.from, "the model's own file counts, not " + its.key + " = " + its.value});
+    std::erase_if(recipe.taken, [&](const TakenKey& its) { return is_of_model(its.key); });
+    std::erase_if(recipe.assumed, [&](const AssumedKey& its) { return is_of_model(its.key); });
   }
 
   /// Presets that files describe are known before anybody has written them where c3sim looks.

@@ -12,8 +12,9 @@
 namespace c3 { inline namespace app {
 
 struct NewRequest {
-  std::string model, recipe, machine;  ///< files; empty: none
-  std::string system;                  ///< preset; empty: the machine's
+  std::string model;                           ///< file; empty: none
+  std::vector<std::string> recipes, machines;  ///< files
+  std::string system;                          ///< preset; empty: the machine's
   std::string fabric;
   std::optional<std::int64_t> nodes = std::nullopt;
   std::optional<std::int64_t> sequence = std::nullopt;

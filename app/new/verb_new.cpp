@@ -83,6 +83,17 @@ void add_new_verb(Command& app, VerbAction& action) {
   Command& verb = app.add_command("new", "Write an experiment from files that you have");
   verb.add_option("--model", request->model, "What is trained: a config.json of Hugging Face")
       .type_name("FILE");
+  verb.add_option(
+          "--recipe", request->recipes,
+          "How it is trained: arguments of Megatron-LM, a configuration of torchtitan, DeepSpeed, Accelerate, "
+          "NeMo or Megatron-Bridge; repeatable")
+      .repeated()
+      .type_name("FILE");
+  verb.add_option("--machine", request->machines,
+                  "On what: a topology of NCCL, RCCL, nvidia-smi, rocm-smi or hwloc; a network of Slurm or "
+                  "ibnetdiscover; repeatable")
+      .repeated()
+      .type_name("FILE");
   verb.add_option("--system", request->system, "Machine (c3sim list systems)").type_name("SYSTEM");
   verb.add_option("--nodes", request->nodes, "How many of them (default: 1)")
       .in_range(1, 1'048'576)
