@@ -75,8 +75,9 @@ std::vector<std::string> notes_on(const CollectiveOptions& options, const Collec
   add_preset_doubts(notes, request.cluster.gpu);
   add(notes, doubts_about(request.cluster));
   std::vector<std::string> variables;
-  std::ranges::copy(request.environment | std::views::keys, std::back_inserter(variables));
+  std::ranges::copy(request.logged.environment | std::views::keys, std::back_inserter(variables));
   add(notes, notes_on_variables(variables));
+  if (request.file) add(notes, request.file->notes);
   return notes;
 }
 

@@ -41,7 +41,7 @@ CurvePoint point_of(const CollectiveRow& row, double value, const std::string& w
 std::vector<Curve> curves_of(const CollectiveRequest& request, const CollectiveRows& found, Value value,
                              const std::string& unit) {
   std::vector<Curve> curves;
-  if (request.measured) {
+  if (request.measured() != nullptr) {
     Curve measured{.label = "measured", .points = {}};
     for (const CollectiveRow& row : found.rows)
       if (row.wish == 0)
@@ -105,9 +105,10 @@ std::string collective_page(const CollectiveRequest& request, const CollectiveRo
   if (request.sized.size() > 1) {
     figures += figure("Bus bandwidth", request, curves_of(request, found, busbw_of, "GB/s"), "GB/s", false);
     figures += figure("Time", request, curves_of(request, found, time_of, "us"), "us", true);
-    if (request.measured) figures += figure("Error of the time", request, error_curves(found), "%", false);
+    if (request.measured() != nullptr)
+      figures += figure("Error of the time", request, error_curves(found), "%", false);
   }
-  const std::string beside = request.measured ? ", beside " + request.measured->table.name : "";
+  const std::string beside = request.measured() != nullptr ? ", beside " + request.measured()->table.name : "";
   return page_begin(title, std::string(kReportStyle) + kCurveStyle) +
          fmt::format("<section>\n<h1>{}{}</h1>\n<div class=\"plots\">\n{}</div>\n<pre>{}</pre>\n</section>\n",
                      escaped(title), escaped(beside), figures, escaped(collective_text(request, found))) +

@@ -5,10 +5,12 @@
 #include <cctype>
 #include <cmath>
 #include <map>
+#include <set>
 #include <stdexcept>
 #include <string_view>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/nearest_name.hpp"
 #include "base/usage_error.hpp"
@@ -138,7 +140,7 @@ std::vector<CollectiveCall> calls_of(CollectiveCall call, const CollectiveTable&
   return calls;
 }
 
-std::optional<MeasuredChoice> measured_by(const CollectiveOptions& options) {
+std::optional<TableFile> table_file(const CollectiveOptions& options) {
   if (options.table.empty()) {
     if (options.op.empty()) throw UsageError("OP is required: what to time, unless --table says it");
     return std::nullopt;
@@ -148,10 +150,33 @@ std::optional<MeasuredChoice> measured_by(const CollectiveOptions& options) {
   return choose_measured(options.table, kind, ranks);
 }
 
-std::optional<std::int64_t> nodes_of(const CollectiveOptions& options,
-                                     const std::optional<MeasuredChoice>& measured) {
-  if (options.nodes || !measured) return options.nodes;
-  return measured->table.nodes;
+/// What is timed: as the table says, or an option, or a log whose calls are all of one kind.
+CollectiveKind kind_of(const CollectiveOptions& options, const std::optional<TableFile>& file) {
+  if (file && file->measured) return file->measured->table.kind;
+  if (!options.op.empty()) return kind_of(options.op);
+  std::vector<std::string> kinds;
+  for (const LoggedChoice& choice : file->log.choices) {
+    const std::string name(choice.kind ? name_of(*choice.kind) : "");
+    if (!name.empty() && std::ranges::find(kinds, name) == kinds.end()) kinds.push_back(name);
+  }
+  if (kinds.size() == 1) return kind_of(kinds.front());
+  throw UsageError(fmt::format("OP is required: --table {} has no times, and {}", options.table,
+                               kinds.empty() ? "does not say which collectives ran"
+                                             : fmt::format("calls of {}", fmt::join(kinds, ", "))));
+}
+
+/// One for each size that \p log has of the collective; none where it has none.
+std::vector<CollectiveCall> calls_of(CollectiveCall call, const LibraryLog& log) {
+  std::set<double> sizes;
+  for (const LoggedChoice& choice : log.choices)
+    if (choice.kind == call.kind) sizes.insert(choice.bytes.value);
+  if (sizes.size() > kMostRows) throw UsageError("--table: has calls of too many sizes");
+  std::vector<CollectiveCall> calls;
+  for (const double size : sizes) {
+    call.bytes = Bytes{size};
+    calls.push_back(call);
+  }
+  return calls;
 }
 
 /// Variables, each once, and none that an option says already.
@@ -217,14 +242,14 @@ std::vector<Mover> movers_of(const CollectiveOptions& options) {
 }  // namespace
 
 CollectiveRequest::CollectiveRequest(const CollectiveOptions& options)
-    : measured(measured_by(options)),
-      environment(environment_of(options)),
-      cluster(load_cluster({options.system, nodes_of(options, measured), options.fabric, environment},
-                           options.sets)),
+    : file(table_file(options)),
+      logged(logged_setup(options, file, environment_of(options))),
+      cluster(logged.cluster),
       grain(grain_of(options.grain)) {
-  call.kind = measured ? measured->table.kind : kind_of(options.op);
+  call.kind = kind_of(options, file);
   call.dtype = value_of("data type", options.dtype, kDTypes);
-  call.ranks = measured && options.ranks.empty() ? ranks_of(measured->table, cluster) : ranks_of(options.ranks);
+  const auto of_file = measured() != nullptr ? measured()->table.ranks : file ? file->log.ranks : std::nullopt;
+  call.ranks = options.ranks.empty() ? c3::ranks_of(of_file, cluster) : ranks_of(options.ranks);
   call.root = options.root;
   call.in_place = options.in_place && call.kind == CollectiveKind::all_gather;
   if (options.root != 0 && !is_rooted(call.kind))
@@ -239,11 +264,16 @@ CollectiveRequest::CollectiveRequest(const CollectiveOptions& options)
     protocols.push_back(name == kAuto ? std::nullopt : std::optional(value_of("protocol", name, kProtocols)));
   for (const std::string& name : options.launches)
     launches.push_back(value_of("launch path", name, kLaunchPaths));
-  if (launches.empty()) launches = {measured ? LaunchPath::eager : LaunchPath::graph};
+  if (launches.empty()) launches = {logged.launch.value_or(file ? LaunchPath::eager : LaunchPath::graph)};
   channels = {options.min_channels, options.channels};
   if (channels.most > 0 && channels.least > channels.most)
     throw UsageError("--min-channels must not be above --channels");
-  sized = measured ? calls_of(call, measured->table) : calls_of(call, options, members);
+  if (measured() != nullptr) {
+    sized = calls_of(call, measured()->table);
+  } else {
+    if (file) sized = calls_of(call, file->log);
+    if (sized.empty()) sized = calls_of(call, options, members);
+  }
 }
 
 double CollectiveRequest::count(const CollectiveCall& of) const { return of.bytes / counted_unit(of, members); }

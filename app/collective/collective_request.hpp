@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "app/collective/collective_options.hpp"
+#include "app/collective/logged_setup.hpp"
 #include "app/collective/measured_choice.hpp"
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/backends/dma/dma_commands.hpp"
@@ -14,36 +16,6 @@
 #include "collectives/spec.hpp"
 
 namespace c3 { inline namespace app {
-
-/// As typed.
-struct CollectiveOptions {
-  std::string op;      ///< empty: what the measured table is of
-  std::string table;   ///< measured, to compare with; empty: none
-  std::string output;  ///< page to write; empty: none
-  std::string system;
-  std::optional<std::int64_t> nodes;  ///< one
-  std::string fabric;                 ///< empty: the node preset's own
-  std::vector<std::string> sets;
-  std::vector<std::string> environment;  ///< "NCCL_ALGO=Ring"
-  std::vector<std::string> backends = {"cu"};
-  std::vector<std::string> algorithms = {"auto"};
-  std::vector<std::string> protocols = {"auto"};
-  std::vector<std::string> launches = {};      ///< empty: graph; eager beside a measured table
-  int channels = 0;                            ///< most; 0: as many as the library takes
-  int min_channels = 0;                        ///< 0: likewise
-  std::vector<std::string> dma_variants = {};  ///< empty: pcpy
-  bool prelaunch = false;
-  std::string dma_host;        ///< empty: gpu
-  std::string dtype = "fp32";  ///< of rows of a measured table only where they do not say it
-  std::string smallest = "8 B", largest = "8 GiB";
-  double factor = 2.0;
-  std::string ranks;  ///< empty: all, or as many as the measured table is of
-  int root = 0;
-  bool in_place = false;  ///< not with a measured table, whose rows say it
-  std::string grain = "auto";
-  bool json = false;
-  bool quiet = false;
-};
 
 /// Who moves the bytes of some rows, and how.
 struct Mover {
@@ -59,8 +31,11 @@ struct CollectiveRequest {
   /// Elements as nccl-tests counts them: of a rank's shard where each has one.
   double count(const CollectiveCall& sized) const;
 
-  std::optional<MeasuredChoice> measured;                        ///< what to compare with
-  std::vector<std::pair<std::string, std::string>> environment;  ///< of the library: variables and values
+  /// What to compare with; null: nothing.
+  const MeasuredChoice* measured() const { return file && file->measured ? &*file->measured : nullptr; }
+
+  std::optional<TableFile> file;  ///< of --table
+  LoggedSetup logged;
   ClusterSpec cluster;
   CollectiveGrain grain = CollectiveGrain::automatic;
   CollectiveCall call;  ///< without a size
@@ -71,7 +46,7 @@ struct CollectiveRequest {
   std::vector<LaunchPath> launches;
   ChannelLimits channels;
   /// `call` with sizes: whole elements, the same number on every rank, as nccl-tests makes them; or those of
-  /// the rows of `measured`, one for each.
+  /// the rows of `measured`, one for each; or of a log without times, those of its calls.
   std::vector<CollectiveCall> sized;
 };
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/collective/collective_request.hpp"
+#include "base/json.hpp"
 #include "collectives/better_choice.hpp"
 #include "collectives/measure.hpp"
 
@@ -26,6 +27,7 @@ struct CollectiveRow {
   CollectiveMeasurement here;
   std::optional<BetterChoice> better = {};       ///< that the library leaves aside
   const MeasuredCollective* measured = nullptr;  ///< the row of the table to compare with; null: there is none
+  const LoggedChoice* logged = nullptr;          ///< how the log's library ran this size; null: it does not say
   std::size_t wish = 0;
 
   /// Of the time here, in percent of the measured.
@@ -40,6 +42,19 @@ struct CollectiveRows {
 
 /// How the wish's rows are called where there are several wishes: "dma pcpy", "cu ring ll graph".
 std::string label_of(const Wish& wish);
+
+/// How the log's library ran \p call most often, where the library's choice is asked for; null otherwise.
+const LoggedChoice* logged_choice(const CollectiveRequest& request, const Wish& wish,
+                                  const CollectiveCall& call);
+
+/// Where the file of --table and what is simulated differ: in the system, and in methods. A sentence each.
+std::vector<std::string> differences_of(const CollectiveRequest& request, const CollectiveRows& found);
+
+/// What was taken from the file of --table, assumed, and ignored. Empty where that is nothing.
+std::string logged_text(const CollectiveRequest& request, const CollectiveRows& found);
+Json logged_json(const CollectiveRequest& request, const CollectiveRows& found);
+/// "ring ll128, 16 channels"; "-" where the log does not say it.
+std::string words_of(const LoggedChoice* choice);
 
 std::string collective_json(const CollectiveRequest& request, const CollectiveRows& found);
 /// As nccl-tests prints it; with a measured table, that beside, and how far the times here are from it.

@@ -54,11 +54,46 @@ Json json_of(const std::optional<BetterChoice>& better) {
           {"less_percent", kPercent * better->share_saved()}};
 }
 
+/// The type of the row's elements: as measured, where that is one that no collective here has.
+std::string type_of(const CollectiveRow& row) {
+  const bool is_other = row.measured != nullptr && !row.measured->other_type.name.empty();
+  return is_other ? row.measured->other_type.name : std::string(name_of(*row.call.dtype));
+}
+
+/// Elements as nccl-tests counts them.
+double count_of(const CollectiveRow& row, const CollectiveRequest& request) {
+  const double count = request.count(row.call);
+  const bool is_other = row.measured != nullptr && !row.measured->other_type.name.empty();
+  return is_other ? count * (element_size(*row.call.dtype) / row.measured->other_type.element) : count;
+}
+
+std::string redop_of(const CollectiveRequest& request) {
+  if (!reduces(request.call.kind)) return "none";
+  const MeasuredChoice* measured = request.measured();
+  return measured != nullptr && !measured->table.redop.empty() ? measured->table.redop : "sum";
+}
+
+Json measured_json(const CollectiveRow& row, const CollectiveRequest& request) {
+  Json entry{{"time_us", row.measured->time.value * kMicro},
+             {"out_of_place_us", microseconds(row.measured->out_of_place)},
+             {"in_place_us", microseconds(row.measured->in_place)},
+             {"busbw_gbps", gbps(bus_bandwidth(row.call, request.members, row.measured->time))},
+             {"error_percent", row.error()},
+             {"repetitions", row.measured->repetitions}};
+  if (const auto& spread = row.measured->spread)
+    entry.update({{"iterations",
+                   {{"least_us", spread->least.value * kMicro},
+                    {"most_us", spread->most.value * kMicro},
+                    {"p99_us", spread->p99.value * kMicro},
+                    {"cv_percent", spread->cv_percent}}}});
+  return entry;
+}
+
 Json json_of(const CollectiveRow& row, const CollectiveRequest& request) {
   Json entry{{"backend", name_of(row.how.backend)},
              {"bytes", counted_bytes(row.call, request.members).value},
-             {"count", request.count(row.call)},
-             {"dtype", name_of(*row.call.dtype)},
+             {"count", count_of(row, request)},
+             {"dtype", type_of(row)},
              {"algorithm", name_of(row.how.method.algorithm)},
              {"protocol", protocol_of(row)},
              {"launch", launch_of(row)},
@@ -72,13 +107,12 @@ Json json_of(const CollectiveRow& row, const CollectiveRequest& request) {
     entry.update({{"dma_variant", name_of(row.how.dma.variant)},
                   {"prelaunch", row.how.dma.prelaunch},
                   {"dma_host", name_of(row.how.dma.host)}});
-  if (row.measured != nullptr)
-    entry.update({{"measured",
-                   {{"time_us", row.measured->time.value * kMicro},
-                    {"out_of_place_us", microseconds(row.measured->out_of_place)},
-                    {"in_place_us", microseconds(row.measured->in_place)},
-                    {"busbw_gbps", gbps(bus_bandwidth(row.call, request.members, row.measured->time))},
-                    {"error_percent", row.error()}}}});
+  if (row.measured != nullptr) entry.update({{"measured", measured_json(row, request)}});
+  if (row.logged != nullptr)
+    entry.update({{"logged",
+                   {{"algorithm", row.logged->algorithm},
+                    {"protocol", row.logged->protocol},
+                    {"channels", row.logged->channels ? Json(*row.logged->channels) : Json(nullptr)}}}});
   return entry;
 }
 
@@ -176,66 +210,124 @@ std::string collective_json(const CollectiveRequest& request, const CollectiveRo
                 {"op", name_of(request.call.kind)},
                 {"ranks", request.members},
                 {"rows", list}};
-  if (!request.environment.empty()) {
+  if (!request.logged.environment.empty()) {
     Json variables = Json::object();
-    for (const auto& [name, value] : request.environment)
+    for (const auto& [name, value] : request.logged.environment)
       variables[name] = value;
     document.update({{"env", variables}});
   }
-  if (request.measured)
-    document.update({{"table", request.measured->table.name}, {"errors", scores_json(request, found)}});
+  if (request.measured() != nullptr)
+    document.update({{"table", request.measured()->table.name}, {"errors", scores_json(request, found)}});
+  if (request.file) document.update({{"log", logged_json(request, found)}});
   return document.dump(2) + "\n";
 }
 
-std::string collective_text(const CollectiveRequest& request, const CollectiveRows& found) {
-  const CollectiveKind kind = request.call.kind;
+namespace {
+
+/// Columns that only some tables have.
+struct ExtraColumns {
+  bool measured = false;  ///< times to compare with
+  bool spread = false;    ///< of their iterations
+  bool logged = false;    ///< how the log's library ran it
+
+  explicit ExtraColumns(const CollectiveRows& found) {
+    for (const CollectiveRow& row : found.rows) {
+      measured = measured || row.measured != nullptr;
+      spread = spread || (row.measured != nullptr && row.measured->spread);
+      logged = logged || row.logged != nullptr;
+    }
+  }
+};
+
+std::vector<std::string> header_of(const ExtraColumns& extra) {
   std::vector<std::string> header{"backend",  "size [B]",  "count",        "type",         "redop",
                                   "root",     "algo",      "variant",      "proto",        "launch",
                                   "channels", "time [us]", "algbw [GB/s]", "busbw [GB/s]", "limit"};
-  if (request.measured) header.insert(header.end(), {"out of place [us]", "in place [us]", "error"});
-  TextTable table(std::move(header));
+  if (extra.measured) header.insert(header.end(), {"out of place [us]", "in place [us]", "error"});
+  if (extra.spread) header.emplace_back("iterations [us]");
+  if (extra.logged) header.emplace_back("in the log");
+  return header;
+}
+
+std::string spread_text(const std::optional<IterationSpread>& spread) {
+  if (!spread) return "-";
+  return fmt::format("{:.1f} to {:.1f}, p99 {:.1f}, cv {:.1f} %", spread->least.value * kMicro,
+                     spread->most.value * kMicro, spread->p99.value * kMicro, spread->cv_percent);
+}
+
+void add_extra(std::vector<std::string>& cells, const CollectiveRow& row, const ExtraColumns& extra) {
+  if (extra.measured) {
+    const MeasuredCollective& measured = *row.measured;
+    const bool has_places = measured.out_of_place || measured.in_place;
+    cells.push_back(time_text(has_places ? measured.out_of_place : std::optional(measured.time)));
+    cells.push_back(time_text(measured.in_place));
+    cells.push_back(fmt::format("{:+.1f} %", row.error()));
+  }
+  if (extra.spread) cells.push_back(spread_text(row.measured->spread));
+  if (extra.logged) cells.push_back(words_of(row.logged));
+}
+
+std::vector<std::string> cells_of(const CollectiveRow& row, const CollectiveRequest& request) {
+  const CollectiveKind kind = request.call.kind;
+  return {std::string(name_of(row.how.backend)),
+          fmt::format("{:.0f}", counted_bytes(row.call, request.members).value),
+          fmt::format("{:.0f}", count_of(row, request)),
+          type_of(row),
+          redop_of(request),
+          is_rooted(kind) ? std::to_string(row.call.root) : "-1",
+          std::string(name_of(row.how.method.algorithm)),
+          variant_of(row),
+          protocol_of(row),
+          launch_of(row),
+          std::to_string(row.here.channels),
+          time_text(row.here.time),
+          fmt::format("{:.2f}", gbps(algorithm_bandwidth(row.call, request.members, row.here.time))),
+          fmt::format("{:.2f}", gbps(bus_bandwidth(row.call, request.members, row.here.time))),
+          row.here.limit};
+}
+
+/// How many times here lie among those of the iterations. Empty where the table has none.
+std::string within_text(const CollectiveRows& found) {
+  std::size_t within = 0, all = 0;
+  for (const CollectiveRow& row : found.rows) {
+    if (row.measured == nullptr || !row.measured->spread) continue;
+    ++all;
+    const IterationSpread& spread = *row.measured->spread;
+    within += row.here.time >= spread.least && row.here.time <= spread.most ? 1U : 0U;
+  }
+  if (all == 0) return "";
+  return fmt::format("{} of {} times here lie between the shortest and the longest iteration measured.\n",
+                     within, all);
+}
+
+}  // namespace
+
+std::string collective_text(const CollectiveRequest& request, const CollectiveRows& found) {
+  const ExtraColumns extra(found);
+  TextTable table(header_of(extra));
   double sum = 0.0;
   for (const CollectiveRow& row : found.rows) {
-    const double busbw = gbps(bus_bandwidth(row.call, request.members, row.here.time));
-    sum += busbw;
-    std::vector<std::string> cells{
-        std::string(name_of(row.how.backend)),
-        fmt::format("{:.0f}", counted_bytes(row.call, request.members).value),
-        fmt::format("{:.0f}", request.count(row.call)),
-        std::string(name_of(*row.call.dtype)),
-        reduces(kind) ? "sum" : "none",
-        is_rooted(kind) ? std::to_string(row.call.root) : "-1",
-        std::string(name_of(row.how.method.algorithm)),
-        variant_of(row),
-        protocol_of(row),
-        launch_of(row),
-        std::to_string(row.here.channels),
-        time_text(row.here.time),
-        fmt::format("{:.2f}", gbps(algorithm_bandwidth(row.call, request.members, row.here.time))),
-        fmt::format("{:.2f}", busbw),
-        row.here.limit};
-    if (row.measured != nullptr) {
-      const MeasuredCollective& measured = *row.measured;
-      const bool has_places = measured.out_of_place || measured.in_place;
-      cells.push_back(time_text(has_places ? measured.out_of_place : std::optional(measured.time)));
-      cells.push_back(time_text(measured.in_place));
-      cells.push_back(fmt::format("{:+.1f} %", row.error()));
-    }
+    sum += gbps(bus_bandwidth(row.call, request.members, row.here.time));
+    std::vector<std::string> cells = cells_of(row, request);
+    add_extra(cells, row, extra);
     table.add(std::move(cells));
   }
   std::string text =
-      fmt::format("{} on {}, {} ranks", name_of(kind), title_of(request.cluster), request.members);
-  if (request.measured) text += fmt::format(", beside {}", request.measured->table.name);
+      fmt::format("{} on {}, {} ranks", name_of(request.call.kind), title_of(request.cluster), request.members);
+  if (request.file)
+    text += fmt::format(", beside {}",
+                        request.measured() != nullptr ? request.measured()->table.name : request.file->name);
   text += fmt::format("\n\n{}average busbw: {:.2f} GB/s\n", table.text(),
                       sum / static_cast<double>(found.rows.size()));
   text +=
       "1 GB/s = 1e9 B/s; busbw as nccl-tests defines it. limit: the resource that is full while bytes move;\n"
       "latency where they move for less than half of the time.\n";
-  if (!request.measured) return text;
+  if (!extra.measured) return text + logged_text(request, found);
   return text + "\n" + scores_text(request, found) +
          "error: time here / measured - 1, of the shorter of the two measured times, which a disturbance can "
          "only\n"
-         "lengthen. bias: median with sign; above 0 the times here are too long.\n";
+         "lengthen. bias: median with sign; above 0 the times here are too long.\n" +
+         within_text(found) + logged_text(request, found);
 }
 
 }}  // namespace c3::app

@@ -8,6 +8,7 @@
 
 #include "collectives/spec.hpp"
 #include "importers/collective_times/measured_tables.hpp"
+#include "importers/logs/library_log.hpp"
 
 namespace c3 { inline namespace app {
 
@@ -16,14 +17,23 @@ struct MeasuredChoice {
   std::vector<std::string> broken;  ///< rows of the file that say nothing sensible: why, with their place
 };
 
-/// The only table of \p file that is of \p op, where given, and of \p ranks GPUs, where given.
-/// \throws UsageError, which lists the tables of the file, when several or none are; ConfigError for a file
-/// that is no table; IoError
-MeasuredChoice choose_measured(const std::string& file, std::optional<CollectiveKind> op,
-                               std::optional<std::size_t> ranks);
+/// A file of --table.
+struct TableFile {
+  std::string name;                        ///< without folder and ending
+  LibraryLog log;                          ///< what it says of its job
+  std::optional<MeasuredChoice> measured;  ///< absent for a log of the library without times
+  std::vector<std::string> notes;          ///< what of it is not compared as it is
+};
 
-/// The ranks of \p cluster that took part in \p table: the first ones of each node. Empty: all.
-/// \throws UsageError when the table is of more GPUs, or of a number that the nodes do not share alike
-std::vector<int> ranks_of(const CollectiveTable& table, const ClusterSpec& cluster);
+/// The only table of \p file that is of \p op, where given, and of \p ranks GPUs, where given. Of several that
+/// differ in their reduction alone the sum's.
+/// \throws UsageError, which lists the tables of the file, when several are left, or none and no log;
+/// ConfigError for a file that is no table; IoError
+TableFile choose_measured(const std::string& file, std::optional<CollectiveKind> op,
+                          std::optional<std::size_t> ranks);
+
+/// The ranks of \p cluster that are \p measured GPUs: the first ones of each node. Empty: all.
+/// \throws UsageError when these are more than there are, or a number that the nodes do not share alike
+std::vector<int> ranks_of(std::optional<int> measured, const ClusterSpec& cluster);
 
 }}  // namespace c3::app

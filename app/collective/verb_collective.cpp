@@ -73,12 +73,14 @@ CollectiveRows measure(const CollectiveRequest& request, bool quiet) {
       const MeasuredMethod how = method_of(found.wishes[wish], call, request);
       const CollectiveMeasurement here = measure_collective(request.cluster, call, how);
       const MethodWish wished = wished_of(found.wishes[wish], request);
-      found.rows.push_back({.call = call,
-                            .how = how,
-                            .here = here,
-                            .better = better_choice(request.cluster, call, how, wished, here),
-                            .measured = request.measured ? &request.measured->table.rows[at] : nullptr,
-                            .wish = wish});
+      found.rows.push_back(
+          {.call = call,
+           .how = how,
+           .here = here,
+           .better = better_choice(request.cluster, call, how, wished, here),
+           .measured = request.measured() != nullptr ? &request.measured()->table.rows[at] : nullptr,
+           .logged = logged_choice(request, found.wishes[wish], call),
+           .wish = wish});
       progress(found.rows.size(), request.sized.size() * found.wishes.size());
     }
   }
@@ -103,7 +105,7 @@ int run_collective(const CollectiveOptions& options) {
   install_interrupt_handler();
   const CollectiveRequest request(options);
   const std::vector<std::string> broken =
-      request.measured ? request.measured->broken : std::vector<std::string>();
+      request.measured() != nullptr ? request.measured()->broken : std::vector<std::string>();
   for (const std::string& row : broken)
     fmt::print(stderr, "c3sim: {}\n", row);
   if (!options.quiet) print_notes(notes_on(options, request));
@@ -147,8 +149,13 @@ void add_options(Command& verb, CollectiveOptions& options) {
   verb.add_option("OP", options.op,
                   "What to time (default: what --table is of), in any usual spelling:\n" + kinds)
       .offer(offered_collectives());
-  verb.add_option("--system", options.system, "Node preset").required().type_name("SYSTEM");
-  verb.add_option("--nodes", options.nodes, "Nodes of it (default: 1)").in_range(1, 131'072).type_name("N");
+  verb.add_option("--system", options.system,
+                  "Node preset; auto: the one that fits the GPUs and hosts of --table")
+      .required()
+      .type_name("SYSTEM");
+  verb.add_option("--nodes", options.nodes, "Nodes of it (default: 1, or as --table says)")
+      .in_range(1, 131'072)
+      .type_name("N");
   verb.add_option("--fabric", options.fabric, "What joins the nodes (default: the node preset's)")
       .type_name("FABRIC");
   verb.add_option("--set", options.sets,
@@ -177,7 +184,7 @@ void add_options(Command& verb, CollectiveOptions& options) {
   verb.add_option("--proto", options.protocols, "auto, ll, ll128, simple").comma_separated().show_default();
   verb.add_option("--launch", options.launches,
                   "graph: replayed; eager: a process for each GPU; one_process: one for all of a node\n"
-                  "(default: graph; eager with --table)")
+                  "(default: graph; with --table as it says, or else eager)")
       .comma_separated();
   verb.add_option("--channels", options.channels, "Most channels (default: as many as the library takes)")
       .in_range(1, 1024);
@@ -185,8 +192,10 @@ void add_options(Command& verb, CollectiveOptions& options) {
                   "Least channels, however little there is to move, and more than the library has")
       .in_range(1, 1024);
   const Option& table =
-      verb.add_option("--table", options.table,
-                      "Compare with what nccl-tests or rccl-tests printed, or CSV with size_bytes and time_us")
+      verb.add_option(
+              "--table", options.table,
+              "Compare with what nccl-tests or rccl-tests printed or wrote, a log of NCCL_DEBUG=INFO, or CSV\n"
+              "with size_bytes and time_us")
           .type_name("FILE");
   verb.add_option("--min", options.smallest, "Smallest size; K, M, G without B are binary, as in nccl-tests")
       .type_name("SIZE")
@@ -226,13 +235,17 @@ void add_collective_verb(Command& app, VerbAction& action) {
       "nodes, or\n"
       "OP, --ranks and --nodes do; of its two times, in place and out of place, the shorter one is "
       "compared,\n"
-      "with the same here.\n\n"
+      "with the same here. What such a file says of the library's release, its variables and launches is "
+      "taken, "
+      "too,\n"
+      "where no option says otherwise; differences are named.\n\n"
       "Examples:\n"
       "  c3sim collective all_reduce --system mi300x-8 --min \"1 MiB\"\n"
       "  c3sim collective all_gather --system h100-sxm-8 --backend cu,dma --algo auto --min \"64 MiB\" --json\n"
       "  c3sim collective all_reduce --system h100-sxm-8 --nodes 4 --fabric ib-hdr --min \"1 MiB\"\n"
       "  c3sim collective all_gather --system mi300x-8 --backend dma --dma-variant pcpy,bcst,b2b --prelaunch\n"
-      "  c3sim collective --table all_reduce_perf.txt --system h100-sxm-8 --algo auto,ring -o compared.html");
+      "  c3sim collective --table all_reduce_perf.txt --system h100-sxm-8 --algo auto,ring -o compared.html\n"
+      "  c3sim collective --table job.log --system auto");
   verb.when_parsed([&app, &action, options] {
     options->quiet = app.was_given("--quiet");
     action = [options] { return run_collective(*options); };

@@ -1,8 +1,9 @@
 #pragma once
 /// A table in a text file whose columns have names: comma-separated (the header may be a comment, as in
-/// `# GPUs,time`), or as nccl-tests prints it.
+/// `# GPUs,time`), or as nccl-tests and rccl-tests print or write it.
 
 #include <cstdint>
+#include <deque>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -11,22 +12,20 @@
 #include <vector>
 
 #include "configs/toml/config_error.hpp"
+#include "importers/collective_times/cell_text.hpp"
+#include "importers/collective_times/table_rows.hpp"
+#include "importers/logs/library_log.hpp"
 
 namespace c3 { inline namespace importers {
 
 /// Its views last as long as it does.
 class HeadedTable {
  public:
-  struct Row {
-    std::uint32_t line = 0;
-    std::string_view text;
-    std::vector<std::string_view> cells;  ///< one for each column
-  };
+  using Row = TableRow;
 
-  /// Of nccl-tests' output the rows of numbers are taken, under the names of its own header (or those of its
-  /// usual columns), where the first time, algbw, busbw and count of wrong values begin with `oop_`, the second
-  /// with `ip_`; other lines may stand between them. \throws ConfigError for a file without a header, and a
-  /// column that is there twice; IoError
+  /// What nccl-tests and rccl-tests print (read_printed_tests) and write (read_json_tests) is known by its
+  /// content; all else is comma-separated. \throws ConfigError for a file without a header, and a column that
+  /// is there twice; IoError
   explicit HeadedTable(const std::filesystem::path& file);
   HeadedTable(const HeadedTable&) = delete;
   HeadedTable& operator=(const HeadedTable&) = delete;
@@ -45,8 +44,8 @@ class HeadedTable {
   std::size_t need(std::initializer_list<std::string_view> names, std::string_view what) const;
   /// Of a comment `# key: value`. Empty when there is none.
   std::string_view remark(std::string_view key) const;
-  /// GPUs in nccl-tests' list of ranks; 0 when it is not there.
-  int listed_ranks() const { return listed_ranks_; }
+  /// What the file says of the job, where it is the output of one.
+  const LibraryLog& log() const { return log_; }
 
   Origin place_of(const Row& row, std::string_view cell) const;
   ConfigError error(const Row& row, std::string_view cell, std::string_view key, std::string_view reason) const;
@@ -54,11 +53,11 @@ class HeadedTable {
   ConfigError header_error(std::string_view column, std::string_view reason) const;
 
  private:
+  void take(TestRows tests);
   void read_remarks(std::string_view text);
+  bool is_printed(std::string_view text) const;
   void read_comma_separated(std::string_view text);
   bool read_marked_header(std::string_view text, std::string_view first_row);
-  void read_printed(std::string_view text);
-  void name_printed_columns(std::string_view header);
 
   std::shared_ptr<const std::string> file_;
   std::vector<char> text_;
@@ -68,16 +67,8 @@ class HeadedTable {
   std::vector<Row> rows_;
   std::vector<std::string> broken_;
   std::vector<std::pair<std::string_view, std::string_view>> remarks_;
-  int listed_ranks_ = 0;
-  std::string_view printed_header_;  ///< of nccl-tests, without its '#'
+  std::deque<std::string> words_;  ///< cells that the text does not hold
+  LibraryLog log_;
 };
-
-/// The number in \p cell. Absent when it is not one, all of it.
-std::optional<double> number_in(std::string_view cell);
-
-std::string in_lower_case(std::string_view text);
-
-/// Without the spaces around it.
-std::string_view trimmed(std::string_view text);
 
 }}  // namespace c3::importers

@@ -6,5 +6,8 @@
 namespace c3 { inline namespace importers {
 
 extern const FileFormat kHuggingFace;
+extern const FileFormat kTestsOutput;
+extern const FileFormat kLibraryLog;
+extern const FileFormat kVariables;
 
 }}  // namespace c3::importers

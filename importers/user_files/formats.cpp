@@ -10,6 +10,9 @@ namespace {
 
 constexpr std::array kFormats = {
     &kHuggingFace,
+    &kTestsOutput,
+    &kLibraryLog,
+    &kVariables,
 };
 
 }  // namespace
