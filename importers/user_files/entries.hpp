@@ -9,5 +9,11 @@ extern const FileFormat kHuggingFace;
 extern const FileFormat kTestsOutput;
 extern const FileFormat kLibraryLog;
 extern const FileFormat kVariables;
+extern const FileFormat kHwlocTopology;
+extern const FileFormat kNcclTopology;
+extern const FileFormat kNvidiaMatrix;
+extern const FileFormat kRocmMatrices;
+extern const FileFormat kSlurmTopology;
+extern const FileFormat kIbNetwork;
 
 }}  // namespace c3::importers

@@ -9,10 +9,8 @@ namespace c3 { inline namespace importers {
 namespace {
 
 constexpr std::array kFormats = {
-    &kHuggingFace,
-    &kTestsOutput,
-    &kLibraryLog,
-    &kVariables,
+    &kHuggingFace, &kTestsOutput,  &kLibraryLog,   &kVariables,    &kHwlocTopology,
+    &kIbNetwork,   &kNcclTopology, &kNvidiaMatrix, &kRocmMatrices, &kSlurmTopology,
 };
 
 }  // namespace

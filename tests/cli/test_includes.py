@@ -21,7 +21,7 @@ MAY_INCLUDE = {
     "workloads": ["base", "engine", "gpu", "interconnect", "collectives"],
     "results": ["base", "files", "engine", "workloads"],
     "configs": ["base", "files", "engine", "gpu", "interconnect", "collectives", "workloads", "results"],
-    "importers": ["base", "files", "engine", "collectives", "configs"],
+    "importers": ["base", "files", "engine", "interconnect", "collectives", "configs"],
     "app": ["base", "files", "engine", "gpu", "interconnect", "collectives", "workloads", "configs", "importers", "results"],
     "studies": ["base", "files", "engine", "gpu", "interconnect", "collectives", "workloads", "configs", "importers", "results", "app"],
 }
