@@ -15,5 +15,13 @@ extern const FileFormat kNvidiaMatrix;
 extern const FileFormat kRocmMatrices;
 extern const FileFormat kSlurmTopology;
 extern const FileFormat kIbNetwork;
+extern const FileFormat kMegatronScript;
+extern const FileFormat kMegatronYaml;
+extern const FileFormat kTorchtitan;
+extern const FileFormat kDeepSpeed;
+extern const FileFormat kAccelerate;
+extern const FileFormat kMegatronBridge;
+extern const FileFormat kNemo;
+extern const FileFormat kLightning;
 
 }}  // namespace c3::importers

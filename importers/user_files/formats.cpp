@@ -9,8 +9,9 @@ namespace c3 { inline namespace importers {
 namespace {
 
 constexpr std::array kFormats = {
-    &kHuggingFace, &kTestsOutput,  &kLibraryLog,   &kVariables,    &kHwlocTopology,
-    &kIbNetwork,   &kNcclTopology, &kNvidiaMatrix, &kRocmMatrices, &kSlurmTopology,
+    &kHuggingFace,  &kTestsOutput,  &kLibraryLog,   &kVariables,      &kHwlocTopology,  &kIbNetwork,
+    &kNcclTopology, &kNvidiaMatrix, &kRocmMatrices, &kSlurmTopology,  &kMegatronScript, &kMegatronYaml,
+    &kTorchtitan,   &kDeepSpeed,    &kAccelerate,   &kMegatronBridge, &kNemo,           &kLightning,
 };
 
 }  // namespace
