@@ -100,7 +100,6 @@ class NewExperimentWriter {
       draft_.head(fmt::format("From {}, {}{}{}.", std::filesystem::path(reading.file).filename().string(),
                               reading.what, facts.empty() ? "" : ": ", facts));
     }
-    draft_.put("schema", "1", "");
   }
 
   void add_system() {

@@ -104,6 +104,7 @@ void add_new_verb(Command& app, VerbAction& action) {
       .type_name("N");
   verb.add_option("--leave-out", request->leave_out,
                   "Share of parameters or flops that need not be modelled (default: 0.02)")
+      .in_range(0.0, 1.0)
       .type_name("SHARE");
   verb.add_option("-o,--output", request->output, "Experiment to write (default: standard output)")
       .type_name("FILE");
@@ -115,6 +116,7 @@ void add_new_verb(Command& app, VerbAction& action) {
       "not fit in the memory of its GPUs; it is written all the same. docs/your_files.md explains it.\n\n"
       "Examples:\n"
       "  c3sim new --model config.json --system h100-sxm-8 -o step.toml\n"
+      "  c3sim new --recipe pretrain.sh --machine topo.xml -o step.toml\n"
       "  c3sim new --model config.json --system mi300x-8 --nodes 4 --sequence 8192 --explain-file");
   verb.when_parsed([&action, request] { action = [request] { return write_new(*request); }; });
 }

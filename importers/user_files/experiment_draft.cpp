@@ -50,6 +50,14 @@ void append_ignored(std::string& text, const FileReading& reading) {
     text += one_line(fmt::format("#   {}: {}", fmt::join(keys, ", "), why)) + '\n';
 }
 
+/// Of what a preset holds.
+void append_assumed(std::string& text, const FileReading& reading) {
+  if (reading.presets.empty() || reading.assumed.empty()) return;
+  text += '\n' + one_line(fmt::format("# Assumed where {} does not say it:", base_name(reading.file))) + '\n';
+  for (const AssumedKey& its : reading.assumed)
+    text += one_line(fmt::format("#   {} = {}: {}", its.key, its.value, its.why)) + '\n';
+}
+
 void append_unmodelled(std::string& text, const FileReading& reading) {
   for (const UnmodelledPart& its : reading.unmodelled)
     text += one_line(fmt::format("# Not modelled: {} ({:.1f} % of the parameters, {:.1f} % of the flops)",
@@ -60,11 +68,13 @@ void append_unmodelled(std::string& text, const FileReading& reading) {
 }  // namespace
 
 ExperimentDraft::ExperimentDraft(std::span<const FileReading> readings) {
+  put("schema", "1", "");
   for (const FileReading& reading : readings) {
     for (const TakenKey& its : reading.taken)
       put(its.key, its.value, fmt::format("{}: {}", base_name(reading.file), its.from));
   }
   for (const FileReading& reading : readings) {
+    if (!reading.presets.empty()) continue;  // its presets hold what was assumed for them
     for (const AssumedKey& its : reading.assumed)
       put(its.key, its.value, "assumed: " + its.why);
   }
@@ -129,8 +139,10 @@ std::string ExperimentDraft::toml(std::span<const FileReading> readings) const {
                           one_line(line.comment));
     }
   }
-  for (const FileReading& reading : readings)
+  for (const FileReading& reading : readings) {
+    append_assumed(text, reading);
     append_ignored(text, reading);
+  }
   return text;
 }
 

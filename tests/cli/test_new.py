@@ -1,14 +1,15 @@
 """c3sim new: an experiment from the files that somebody has."""
 
 import json
-import pathlib
+import os
 import time
 import tomllib
 import unittest
 
 from command import SOURCE, ScratchTest, c3sim
 
-CONFIG = SOURCE / "docs/examples/config.json"
+EXAMPLES = SOURCE / "docs/examples"
+CONFIG = EXAMPLES / "config.json"
 SYSTEM = ("--system", "h100-sxm-8")
 
 
@@ -87,6 +88,33 @@ class New(ScratchTest):
         self.assertRegex(done.stderr, r"does not fit in the memory of its GPUs; --nodes \d+ would do")
         nodes = done.stderr.split("--nodes ")[1].split()[0]
         self.assertEqual(new("--model", file, *SYSTEM, "--nodes", nodes).returncode, 0)
+
+    def test_a_recipe_becomes_a_step_with_its_layout(self):
+        output = self.folder / "step.toml"
+        done = new("--recipe", EXAMPLES / "train.sh", *SYSTEM, "-o", output)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        experiment = tomllib.loads(output.read_text())
+        self.assertEqual((experiment["nodes"], experiment["model"]["ffn"], experiment["training"]["pipeline"]), (2, 5632, 2))
+        facts = json.loads(c3sim("-q", "memory", output, "--json").stdout)
+        self.assertEqual(len(facts["classes"]), 2)  # a class of ranks for each stage
+
+    def test_of_two_files_that_describe_a_model_its_own_counts(self):
+        done = new("--model", CONFIG, "--recipe", EXAMPLES / "train.sh", *SYSTEM)
+        experiment = tomllib.loads(done.stdout)
+        self.assertEqual((experiment["model"]["hidden"], experiment["training"]["tensor_parallel"]), (1024, 4))
+        self.assertIn("#   --hidden-size: the model's own file counts, not model.hidden = 2048", done.stdout)
+
+    def test_a_machine_becomes_a_preset_beside_the_experiment(self):
+        output = self.folder / "step.toml"
+        done = new("--model", CONFIG, "--machine", EXAMPLES / "topo.txt", "-o", output)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.files(), ["nodes/topo.toml", "step.toml"])
+        self.assertIn("C3SIM_CONFIGS=", done.stderr)
+        os.environ["C3SIM_CONFIGS"] = str(self.folder)
+        self.addCleanup(os.environ.pop, "C3SIM_CONFIGS")
+        run = c3sim("-q", "run", output, "-o", self.folder / "out.h5", "--json")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(c3sim("config", "check", self.folder / "nodes/topo.toml").returncode, 0)
 
     def test_gpus_of_amd_get_their_framework(self):
         self.assertIn('framework = "pytorch-rocm"', new("--model", CONFIG, "--system", "mi300x-8").stdout)

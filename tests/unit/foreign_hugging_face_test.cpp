@@ -278,7 +278,7 @@ TEST_CASE("an experiment says of each line where it comes from, and what of a fi
   draft.put("system", "\"other\"", "too late");
   draft.put_table("strategy.default");
   const std::string text = draft.toml(readings);
-  CHECK(text.starts_with("system = \"h100-sxm-8\"  # --system\n\n[model]\n"));
+  CHECK(text.starts_with("schema = 1\nsystem = \"h100-sxm-8\"  # --system\n\n[model]\n"));
   CHECK(text.find("\nhidden = 1024  ") != std::string::npos);
   CHECK(text.find("# config.json: hidden_size\n") != std::string::npos);
   CHECK(text.find("\n[strategy.default]\n") != std::string::npos);
