@@ -77,6 +77,19 @@ class Writer {
     const bool has_argument =
         pipeline.schedule == ScheduleKind::one_f_one_b || pipeline.schedule == ScheduleKind::interleaved;
     if (!has_argument) leave("schedule", name_of(pipeline.schedule));
+    add_messages();
+  }
+
+  /// Megatron-LM overlaps messages of virtual stages but in warm-up and flush, unless it is told otherwise.
+  void add_messages() {
+    const PipelineMessages messages = setup_.pipeline.messages;
+    if (setup_.pipeline.schedule != ScheduleKind::interleaved) {
+      if (messages != PipelineMessages::batched) leave("pipeline_messages", name_of(messages));
+    } else if (messages == PipelineMessages::batched) {
+      add("--no-overlap-p2p-communication");
+    } else if (messages == PipelineMessages::overlapped) {
+      add("--overlap-p2p-communication-warmup-flush");
+    }
   }
 
   void add_context() {
@@ -111,7 +124,10 @@ class Writer {
           setup_.sharding == Sharding::gradients ? "optim_grads" : "optim_grads_params");
     }
     if (setup_.framework.overlaps_gradients) add("--overlap-grad-reduce");
-    if (setup_.parameter_gather != ParameterGather::after_optimizer) add("--overlap-param-gather");
+    if (setup_.parameter_gather == ParameterGather::after_optimizer) return;
+    if (!setup_.framework.overlaps_gradients)
+      return leave("parameter_gather", name_of(setup_.parameter_gather));
+    add("--overlap-param-gather");
     const bool apart = setup_.parameter_gather == ParameterGather::overlapped && setup_.pipeline.stages > 1;
     if (apart) add("--no-align-param-gather");
   }
