@@ -127,8 +127,8 @@ class NewExperimentWriter {
   /// Of the nominal experiment, as it is drafted now.
   bool fits() const {
     checkpoint();
-    const std::string name = request_.output.empty() ? "new experiment" : request_.output;
-    const auto [file, experiment] = ExperimentFile::read_with_outline(parse_toml(draft_.toml(), name), "new");
+    const auto [file, experiment] =
+        ExperimentFile::read_with_outline(parse_toml(draft_.toml(), "the experiment of these files"), "new");
     return !experiment.step || experiment.step->fits();
   }
 
