@@ -6,6 +6,7 @@ A group has at most SIZE files. None has a name that another one keeps to itself
 namespace: neither in its own text and that of the headers that it includes from ROOT, nor among what the headers define that
 those include. Such names may be the same in many files, as in the members of a table (collectives/algorithms).
 None has a constant inside a function that hides one of a header that another includes: -Wshadow would refuse it.
+None names a constant that a header of another defines anew: in a namespace further in, that one would count.
 Coroutines have no group: g++ 12 takes two coroutines of one name for the same one."""
 
 import functools
@@ -52,6 +53,14 @@ def defined_by_header(root, name):
 
 
 @functools.cache
+def constants_by_header(root, name):
+    """Pairs of a constant and the header that defines it, with those of the headers that it includes."""
+    text = text_of_header(root / name)
+    own = frozenset((constant, name) for constant in defined_in(code_of(text)) if constant[:1] == "k" and constant[1:2].isupper())
+    return own.union(*(constants_by_header(root, other) for other in INCLUDE.findall(text)))
+
+
+@functools.cache
 def mentions_of_header(root, name):
     return frozenset(MENTION.findall(code_of(text_of_header(root / name)))) | defined_by_header(root, name)
 
@@ -65,6 +74,7 @@ class Source:
         headers = INCLUDE.findall(whole)
         self.in_functions = {name for line in CONSTANTS_OF_FUNCTIONS.findall(text) for name in NAME_OF_CONSTANT.findall(line)}
         self.from_headers = set().union(*(defined_by_header(root, h) for h in headers))
+        self.constants = set().union(*(constants_by_header(root, h) for h in headers))
         self.mentions = set(MENTION.findall(text)).union(*(mentions_of_header(root, h) for h in headers))
         self.own = set(re.findall(r"^#define (\w+)", text, re.MULTILINE))
         for block in ANONYMOUS.findall(whole):
@@ -72,7 +82,12 @@ class Source:
 
     def can_join(self, other):
         return not (self.own & other.mentions or other.own & self.mentions or
-                    self.in_functions & other.from_headers or other.in_functions & self.from_headers)
+                    self.in_functions & other.from_headers or other.in_functions & self.from_headers or
+                    self.is_confused_by(other) or other.is_confused_by(self))
+
+    def is_confused_by(self, other):
+        known = {name for name, _ in self.constants} & self.mentions
+        return any(name in known for name, _ in other.constants - self.constants)
 
 
 def main():

@@ -66,8 +66,8 @@ class SelectorReader final : public CsvTable {
     SelectorStep step{.what = std::string(cells()[2]), .tokens = {}, .trees = {}};
     for (const std::string_view name : words_of(cells()[3], ' '))
       step.tokens.emplace_back(name);
-    if (step.tokens.empty() || step.tokens.size() > kMostTokens)
-      fail(cells()[3], "content", fmt::format("must name 1 to {} tokens", kMostTokens));
+    if (step.tokens.empty() || step.tokens.size() > kMostTokensOfChoice)
+      fail(cells()[3], "content", fmt::format("must name 1 to {} tokens", kMostTokensOfChoice));
     selector.steps.push_back(std::move(step));
   }
 

@@ -7,8 +7,8 @@
 
 namespace c3 { inline namespace gpu {
 
-/// Tokens of a trained choice are numbered from 0 to kMostTokens - 1.
-inline constexpr int kMostTokens = 64;
+/// Tokens of a trained choice are numbered from 0 to kMostTokensOfChoice - 1.
+inline constexpr int kMostTokensOfChoice = 64;
 
 /// What a node of a tree asks in place of a feature.
 inline constexpr int kLeaf = -1;   ///< nothing: it has a value

@@ -19,7 +19,7 @@ int token_of(std::vector<std::string>& names, const std::string& name) {
   const auto known = std::ranges::find(names, name);
   if (known != names.end()) return static_cast<int>(known - names.begin());
   names.push_back(name);
-  if (static_cast<int>(names.size()) > kMostTokens)
+  if (static_cast<int>(names.size()) > kMostTokensOfChoice)
     throw std::length_error("a find-db has more kernels of a pass than a choice may have");
   return static_cast<int>(names.size()) - 1;
 }

@@ -52,6 +52,12 @@ class UnityGroups(unittest.TestCase):
         self.assertEqual(groups(**files, g_hpp="struct helper {\n};\n"), {"a": 0, "b": 1})
         self.assertEqual(groups(**files, g_hpp="struct X {\n  int helper;\n};\n"), {"a": 0, "b": 0})
 
+    def test_a_constant_that_headers_define_twice_parts_who_names_it(self):
+        files = {"g_hpp": "inline constexpr int kMost = 1;\n", "h_hpp": "inline constexpr long kMost = 2;\n",
+                 "a": '#include "g.hpp"\nint a() { return kMost; }\n', "b": '#include "h.hpp"\n'}
+        self.assertEqual(groups(**files), {"a": 0, "b": 1})
+        self.assertEqual(groups(**files | {"b": '#include "g.hpp"\nint b() { return kMost; }\n'}), {"a": 0, "b": 0})
+
     def test_a_group_has_so_many_files_of_any_folder(self):
         files = {name: f"int {name};\n" for name in ("a", "b", "c")}
         self.assertEqual(groups(size=2, **files), {"a": 0, "b": 0, "c": 1})

@@ -129,7 +129,8 @@ TEST_CASE("choices that do not fit each other are refused") {
   const std::vector<KnownChoice> other_size = {{.features = {1.0F}, .tokens = {0}, .losses = {0.0}},
                                                {.features = {}, .tokens = {0}, .losses = {0.0}}};
   CHECK_THROWS_AS(train_choice(other_size, {}), std::invalid_argument);
-  const std::vector<KnownChoice> beyond = {{.features = {1.0F}, .tokens = {kMostTokens}, .losses = {0.0}}};
+  const std::vector<KnownChoice> beyond = {
+      {.features = {1.0F}, .tokens = {kMostTokensOfChoice}, .losses = {0.0}}};
   CHECK_THROWS_AS(train_choice(beyond, {}), std::invalid_argument);
   CHECK(train_choice({}, {}).trees().empty());
 }

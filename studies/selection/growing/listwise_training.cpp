@@ -28,7 +28,7 @@ void check(std::span<const KnownChoice> choices) {
   for (const KnownChoice& choice : choices) {
     const bool fine = choice.features.size() == choices.front().features.size() && !choice.tokens.empty() &&
                       choice.tokens.size() == choice.losses.size() && std::ranges::min(choice.tokens) >= 0 &&
-                      std::ranges::max(choice.tokens) < kMostTokens;
+                      std::ranges::max(choice.tokens) < kMostTokensOfChoice;
     if (!fine) throw std::invalid_argument("train_choice: features, tokens or losses do not fit each other");
   }
 }

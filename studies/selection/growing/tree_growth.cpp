@@ -10,7 +10,7 @@ namespace {
 
 /// Bins of the token's histogram, one a token.
 constexpr int kBins = BinnedFeatures::kBins;
-static_assert(kMostTokens <= kBins);
+static_assert(kMostTokensOfChoice <= kBins);
 /// Added to the curvature of a token when tokens are put in order, so that rare ones stay in the middle.
 constexpr double kRareToken = 10.0;
 
@@ -137,7 +137,7 @@ class Growth {
       return leaf.histograms[asked_.size() * kBins + static_cast<std::size_t>(token)];
     };
     std::vector<int> order;
-    for (int token = 0; token < kMostTokens; ++token)
+    for (int token = 0; token < kMostTokensOfChoice; ++token)
       if (sums_of(token).rows > 0) order.push_back(token);
     std::ranges::stable_sort(order, {}, [&](int token) {
       return sums_of(token).gradient / (sums_of(token).curvature + kRareToken);
