@@ -2,17 +2,13 @@
 
 #include <algorithm>
 
+#include "base/trimmed.hpp"
+
 namespace c3 { inline namespace base {
 namespace {
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr std::string_view kSpaces = " \t";
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(kSpaces);
-  if (first == std::string_view::npos) return text.substr(0, 0);
-  return text.substr(first, text.find_last_not_of(kSpaces) - first + 1);
-}
 
 /// Where the quoted cell at the start of \p text ends: its closing quote; npos when it has none.
 std::size_t closing_quote(std::string_view text) {

@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <new>
-#include <span>
 #include <string_view>
 #include <system_error>
 #include <vector>
@@ -69,8 +68,9 @@ int report_usage(const Command& program, const OptionError& error, int argc, cha
   return complain(kExitUsage, unknown_name("verb", word, verbs));
 }
 
-/// What \p file is, where its content is known and \p error is about it, and what reads it; else empty.
-std::string hint_of(std::string_view file, std::string_view error) {
+/// What \p file is, where its content is known and \p error is about it, and what reads it; empty where \p verb
+/// does.
+std::string hint_of(std::string_view file, std::string_view error, const std::string& verb) {
   constexpr std::uintmax_t kLargest = std::uintmax_t{64} << 20U;
   std::error_code ignored;
   if (file.empty() || !error.starts_with(file) || !std::filesystem::is_regular_file(file, ignored)) return {};
@@ -78,9 +78,10 @@ std::string hint_of(std::string_view file, std::string_view error) {
     const std::vector<char> content = read_own_file(file, kLargest);
     const FileFormat* const format = format_of({content.data(), content.size()});
     if (format == nullptr) return {};
-    std::string command(format->command);
-    if (const std::size_t place = command.find("FILE"); place != std::string::npos)
-      command.replace(place, std::string_view("FILE").size(), shell_word(std::string(file)));
+    std::string command(command_for(format->role));
+    if (command.starts_with("c3sim " + verb + ' ')) return {};
+    constexpr std::string_view kPlace = "FILE";
+    command.replace(command.find(kPlace), kPlace.size(), shell_word(std::string(file)));
     return fmt::format("{} is {}: {}", file, format->what, command);
   } catch (const IoError&) {
     return {};
@@ -88,10 +89,9 @@ std::string hint_of(std::string_view file, std::string_view error) {
 }
 
 /// A file of another tool, given where an experiment is read, is named for what it is.
-void name_foreign_file(const ConfigError& error, std::span<char* const> words) {
-  if (words.size() > 1 && std::string_view(words[1]) == "new") return;  // which says so itself
-  for (const char* const word : words) {
-    const std::string hint = hint_of(word, error.what());
+void name_foreign_file(const ConfigError& error, int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string hint = hint_of(argv[i], error.what(), verb_word(argc, argv));
     if (hint.empty()) continue;
     fmt::print(stderr, "{}\n", shown_lines(hint));
     return;
@@ -100,7 +100,7 @@ void name_foreign_file(const ConfigError& error, std::span<char* const> words) {
 
 /// Calls \p run. \returns its exit code, or the code of what it threw, after a message.
 template <class Run>
-int exit_code_of(Run run, std::span<char* const> words) {
+int exit_code_of(Run run, int argc, char** argv) {
   try {
     return run();
   } catch (const UsageError& error) {
@@ -109,7 +109,7 @@ int exit_code_of(Run run, std::span<char* const> words) {
     return complain(kExitUsage, error.what());
   } catch (const ConfigError& error) {
     fmt::print(stderr, "{}\n", shown_lines(error.what()));  // starts with file:line:col, as editors expect
-    name_foreign_file(error, words);
+    name_foreign_file(error, argc, argv);
     return kExitConfig;
   } catch (const InfeasibleError& error) {
     return complain(kExitInfeasible, error.what());
@@ -171,8 +171,7 @@ int run_command(int argc, char** argv, const Program& program) {
 int run_command_line(int argc, char** argv, const Program& program) {
   prepare_standard_streams();
   end_on_signals();
-  return exit_code_of([&] { return run_command(argc, argv, program); },
-                      std::span(argv, static_cast<std::size_t>(argc)));
+  return exit_code_of([&] { return run_command(argc, argv, program); }, argc, argv);
 }
 
 }}  // namespace c3::app

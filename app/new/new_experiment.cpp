@@ -23,7 +23,6 @@ namespace c3 { inline namespace app {
 namespace {
 
 constexpr std::uintmax_t kLargestFile = std::uintmax_t{64} << 20U;
-constexpr std::int64_t kUsualSequence = 4096;
 constexpr std::int64_t kMostNodes = 1024;  // of those tried
 
 std::string quoted(const std::string& text) { return write_value(Node{text, {}}); }
@@ -177,14 +176,14 @@ FileReading read_user_file(const std::string& path, FileRole role, std::int64_t 
   const Origin whole{std::make_shared<const std::string>(path), 0, 0};
   if (format == nullptr) {
     std::string known;
-    for (const FileFormat* its : file_formats())
-      if (its->role == role) known += fmt::format("\n  {}", its->what);
+    for (const FileFormat& its : file_formats())
+      if (its.role == role) known += fmt::format("\n  {}", its.what);
     throw ConfigError(whole, "file", fmt::format("is of no format that {} takes:", option_of(role)), known);
   }
   if (format->role != role || format->read == nullptr)
-    throw ConfigError(
-        whole, "file",
-        fmt::format("is {}, which {} does not take: {}", format->what, option_of(role), format->command));
+    throw ConfigError(whole, "file",
+                      fmt::format("is {}, which {} does not take: {}", format->what, option_of(role),
+                                  command_for(format->role)));
   return format->read(file);
 }
 

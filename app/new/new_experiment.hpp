@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "configs/foreign/file_reading.hpp"
+#include "configs/foreign/model_file.hpp"
 #include "importers/user_files/formats.hpp"
 
 namespace c3 { inline namespace app {
@@ -18,8 +19,8 @@ struct NewRequest {
   std::string fabric;
   std::optional<std::int64_t> nodes = std::nullopt;
   std::optional<std::int64_t> sequence = std::nullopt;
-  double leave_out = 0.02;  ///< share of parameters or of flops that need not be modelled
-  std::string output;       ///< empty: standard output
+  double leave_out = kUsualLeaveOut;  ///< share of parameters or of flops that need not be modelled
+  std::string output;                 ///< empty: standard output
   bool explains_files = false;
 };
 

@@ -1,8 +1,8 @@
 /// c3sim new: an experiment from the files that somebody has.
 
+#include <deque>
 #include <filesystem>
 #include <memory>
-#include <optional>
 
 #include <fmt/format.h>
 
@@ -21,12 +21,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void write(const fs::path& path, std::string_view text) {
-  if (path.has_parent_path()) fs::create_directories(path.parent_path());
-  TemporaryFile file(path);
-  file.append(text);
-  file.rename_to_target();
-}
+/// The experiment, and presets beside it: all of them, or none.
+class NewFiles {
+ public:
+  void add(const fs::path& path, const std::string& text) {
+    if (path.has_parent_path()) fs::create_directories(path.parent_path());
+    files_.emplace_back(path).append(marked_text(text));
+  }
+  void keep() {
+    for (TemporaryFile& file : files_)
+      file.rename_to_target();
+  }
+
+ private:
+  std::deque<TemporaryFile> files_;
+};
 
 void say_what_was_read(const NewExperiment& made) {
   for (const FileReading& reading : made.readings) {
@@ -59,13 +68,15 @@ int write_new(const NewRequest& request) {
   const NewExperiment made = new_experiment(request);
   bool has_presets = false;
   if (!request.output.empty()) {
-    write(request.output, marked_text(made.toml));
+    NewFiles files;
+    files.add(request.output, made.toml);
     for (const FileReading& reading : made.readings) {
       for (const PresetFile& preset : reading.presets) {
-        write(fs::path(request.output).parent_path() / preset.path, marked_text(preset.text));
+        files.add(fs::path(request.output).parent_path() / preset.path, preset.text);
         has_presets = true;
       }
     }
+    files.keep();
   }
   if (request.explains_files)
     fmt::print("{}", lists_json(made.readings));

@@ -8,12 +8,15 @@
 
 namespace c3 { inline namespace configs {
 
+/// Tokens of a sequence where nobody says how many.
+inline constexpr std::int64_t kUsualSequence = 4096;
+
 /// A file that somebody brings.
 struct ForeignFile {
   std::string name;  ///< as the user gave it, for messages
   std::string text;  ///< whole
   /// Tokens of a sequence, for which shares of flops are counted.
-  std::int64_t sequence = 4096;
+  std::int64_t sequence = kUsualSequence;
 };
 
 /// A key of the file became one of an experiment's.

@@ -42,6 +42,7 @@ class HuggingFaceReader {
         keys_(reading_, file, wrapper_.empty() ? json_ : json_[wrapper_], std::string(wrapper_)) {}
 
   FileReading read() {
+    refuse_others();
     read_code();
     read_layers();
     read_attention();
@@ -58,6 +59,25 @@ class HuggingFaceReader {
     const auto* const found = std::ranges::find_if(
         kWrappers, [&](std::string_view name) { return json.contains(name) && json[name].is_object(); });
     return found == kWrappers.end() ? std::string_view() : *found;
+  }
+
+  /// Encoders and other models have layers like a decoder's in their files, and are none.
+  void refuse_others() {
+    constexpr std::array<std::string_view, 3> kDecoders = {"ForCausalLM", "ForConditionalGeneration",
+                                                           "LMHeadModel"};
+    const auto is_decoder = [&](const std::string& name) {
+      return std::ranges::any_of(kDecoders, [&](std::string_view end) { return name.ends_with(end); });
+    };
+    const std::vector<std::string> classes =
+        outer_.texts({"architectures"}).value_or(std::vector<std::string>());
+    const auto other = std::ranges::find_if_not(classes, is_decoder);
+    if (other != classes.end())
+      throw outer_.error("architectures",
+                         fmt::format("'{}' does not predict the next token; a class that does ends in {}",
+                                     *other, fmt::join(kDecoders, ", ")));
+    for (JsonKeys* keys : {&outer_, static_cast<JsonKeys*>(&keys_)})
+      if (keys->flag({"is_encoder_decoder"}).value_or(false))
+        throw keys->error("is_encoder_decoder", "true is a model of two stacks; only decoders are read");
   }
 
   void read_code() {
@@ -171,10 +191,10 @@ class HuggingFaceReader {
                       "gelu_new, gelu_pytorch_tanh, relu, relu2",
                       *name));
     model_.activation = *function;
-    if (name)
-      keys_.take("activation", name_of(*function));
-    else
-      keys_.assume("activation", name_of(*function), code_.text());
+    if (name) keys_.take("activation", name_of(*function));
+    if (name && *name == "relu2")
+      keys_.ignore_last("the square behind it is not modelled: one product for each value");
+    if (!name) keys_.assume("activation", name_of(*function), code_.text());
     model_.gated = code_.gated;
     keys_.assume("gated", code_.gated, code_.text());
   }
@@ -216,8 +236,17 @@ class HuggingFaceReader {
                                             : wrapper_.empty() ? std::nullopt
                                                                : outer_.text({"torch_dtype", "dtype"});
     if (!type) return keys_.assume("dtype", "bf16", "no torch_dtype: as models are trained since 2022");
-    const std::string ours = *type == "float32" ? "fp32" : *type == "float16" ? "fp16" : "bf16";
+    const std::string_view ours = type_named(*type);
+    if (ours.empty()) {
+      keys_.ignore(inner ? from : outer_.last(), fmt::format("'{}' is no type in which layers compute", *type));
+      return keys_.assume("dtype", "bf16", "as models are trained since 2022");
+    }
     keys_.take_from(inner ? from : outer_.last(), "dtype", ours);
+  }
+
+  /// Empty for a type of weights only, such as FP8.
+  static std::string_view type_named(std::string_view type) {
+    return type == "bfloat16" ? "bf16" : type == "float16" ? "fp16" : type == "float32" ? "fp32" : "";
   }
 
   /// A wrapper's key wins over that of the model inside, as transformers reads it.

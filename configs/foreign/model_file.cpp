@@ -48,7 +48,7 @@ std::int64_t sequence_of(const Table& root) {
   const Node* const sequence =
       training == nullptr || training->table() == nullptr ? nullptr : training->table()->find("sequence");
   const auto* const tokens = sequence == nullptr ? nullptr : std::get_if<std::int64_t>(&sequence->value);
-  return tokens == nullptr || *tokens < 1 ? ForeignFile{}.sequence : *tokens;
+  return tokens == nullptr || *tokens < 1 ? kUsualSequence : *tokens;
 }
 
 /// Puts \p value, as TOML writes it, where \p dotted says below \p root.

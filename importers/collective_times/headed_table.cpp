@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "base/csv_text.hpp"
+#include "base/small_letters.hpp"
+#include "base/trimmed.hpp"
 #include "files/input_files.hpp"
 #include "importers/collective_times/json_tests.hpp"
 #include "importers/collective_times/printed_tests.hpp"
@@ -78,7 +80,7 @@ void HeadedTable::read_comma_separated(std::string_view text) {
   if (!well_formed) throw header_error("", "a quoted name does not end");
   if (number_in(names.front())) throw header_error("", "is missing: the first line has numbers");
   for (const std::string_view name : names) {
-    std::string lower = in_lower_case(name);
+    std::string lower = in_small_letters(name);
     if (!lower.empty() && std::ranges::find(columns_, lower) != columns_.end())
       throw ConfigError({file_, header_line_, column_of(header_, name)}, name, "is there twice");
     columns_.push_back(std::move(lower));

@@ -4,6 +4,7 @@
 #include <array>
 #include <string>
 
+#include "base/small_letters.hpp"
 #include "importers/collective_times/headed_table.hpp"
 
 namespace c3 { inline namespace importers {
@@ -43,7 +44,7 @@ LibraryVersion rccl_of(const LibraryVersion& rocm) {
 }  // namespace
 
 std::optional<LibraryVersion> library_release(std::string_view software, TunerRules rules) {
-  const std::string text = in_lower_case(software);
+  const std::string text = in_small_letters(software);
   if (rules == TunerRules::nccl) {
     const auto nccl = number_after(text, "nccl");
     return nccl ? std::optional(std::clamp(*nccl, kOldestNccl, kNewestNccl)) : std::nullopt;

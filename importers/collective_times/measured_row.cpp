@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/nearest_name.hpp"
+#include "base/small_letters.hpp"
 
 namespace c3 { inline namespace importers {
 namespace {
@@ -163,7 +164,7 @@ CollectiveKind MeasuredRowReader::kind_of(const HeadedTable::Row& row) const {
 }
 
 void MeasuredRowReader::read_type(const HeadedTable::Row& row, MeasuredCollective& to) const {
-  const std::string written = in_lower_case(cell(row, dtype_));
+  const std::string written = in_small_letters(cell(row, dtype_));
   if (written.empty()) return;
   const auto* const found = std::ranges::find(kTypes, written, &TypeName::name);
   if (found == std::end(kTypes))
@@ -174,7 +175,7 @@ void MeasuredRowReader::read_type(const HeadedTable::Row& row, MeasuredCollectiv
 }
 
 void MeasuredRowReader::set_place(const HeadedTable::Row& row, Seconds time, MeasuredCollective& to) const {
-  const std::string written = in_lower_case(cell(row, in_place_));
+  const std::string written = in_small_letters(cell(row, in_place_));
   if (written.empty()) return;
   if (written != "0" && written != "1")
     throw file_.error(row, cell(row, in_place_), "inplace", fmt::format("'{}' must be 0 or 1", written));
@@ -186,7 +187,7 @@ bool MeasuredRowReader::read_times(const HeadedTable::Row& row, MeasuredCollecti
   std::optional<Seconds> least;
   for (const TimeColumn& time : times_) {
     const std::string_view written = row.cells[time.column];
-    if (written.empty() || in_lower_case(written) == "n/a") continue;
+    if (written.empty() || in_small_letters(written) == "n/a") continue;
     const auto number = number_in(written);
     if (!number || *number <= 0.0)
       throw file_.error(row, written, file_.columns()[time.column], fmt::format("'{}' is no time", written));
@@ -234,7 +235,7 @@ std::optional<MeasuredRow> MeasuredRowReader::read(const HeadedTable::Row& row) 
   read.of.ranks = ranks_of(row);
   read.of.nodes = whole(row, nodes_, of_file_.nodes);
   read.of.hosts = whole(row, hosts_, of_file_.hosts);
-  const std::string redop = in_lower_case(cell(row, redop_));
+  const std::string redop = in_small_letters(cell(row, redop_));
   if (!is_no_reduction(redop)) read.of.redop = redop;
   if (library_) read.of.library = std::string(cell(row, library_));
   read_type(row, read.measured);

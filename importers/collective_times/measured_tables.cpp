@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <tuple>
 
+#include "base/small_letters.hpp"
 #include "importers/collective_times/measured_row.hpp"
 
 namespace c3 { inline namespace importers {
@@ -22,8 +23,8 @@ class Reader {
   Reader(const HeadedTable& file, const std::vector<CellFilter>& filters, std::optional<CollectiveKind> op)
       : file_(file), asked_(op), rows_(file, op) {
     for (const CellFilter& filter : filters)
-      filters_.emplace_back(file.need({in_lower_case(filter.column)}, "the map picks rows by it"),
-                            in_lower_case(filter.value));
+      filters_.emplace_back(file.need({in_small_letters(filter.column)}, "the map picks rows by it"),
+                            in_small_letters(filter.value));
   }
 
   MeasuredTables read() {
@@ -44,7 +45,7 @@ class Reader {
  private:
   void read(const HeadedTable::Row& row) {
     const auto is_other = [&](const auto& filter) {
-      return in_lower_case(row.cells[filter.first]) != filter.second;
+      return in_small_letters(row.cells[filter.first]) != filter.second;
     };
     if (std::ranges::any_of(filters_, is_other)) return;
     const std::optional<MeasuredRow> read = rows_.read(row);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "base/small_letters.hpp"
+#include "base/trimmed.hpp"
 #include "configs/toml/config_error.hpp"
 #include "importers/collective_times/cell_text.hpp"
 #include "importers/logs/log_lines.hpp"
@@ -94,7 +96,7 @@ class PrintedTestsReader {
       const auto* const of_place =
           std::ranges::find(kOfPlaces, word, [](const auto& pair) { return pair.first; });
       if (of_place == std::end(kOfPlaces)) {
-        test.columns.push_back(column_named(in_lower_case(word)));
+        test.columns.push_back(column_named(in_small_letters(word)));
       } else {
         const bool is_in_place = has_word(seen, word) || test.only_in_place;
         test.columns.push_back(

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "base/small_letters.hpp"
+#include "base/trimmed.hpp"
 #include "importers/logs/log_lines.hpp"
 
 namespace c3 { inline namespace importers {
@@ -152,9 +153,9 @@ class LibraryLogReader {
   }
 
   void read_network(std::string_view text) {
-    if (const auto network = text_between(text, "Using network ", "")) log_.network = trimmed_end(*network);
+    if (const auto network = text_between(text, "Using network ", "")) log_.network = trimmed(*network);
     if (const auto plugin = text_between(text, "NET/Plugin: Loaded net plugin ", ""))
-      log_.plugins.emplace(trimmed_end(plugin->substr(0, plugin->rfind(" (v"))));
+      log_.plugins.emplace(trimmed(plugin->substr(0, plugin->rfind(" (v"))));
     const auto devices = text_between(text, "NET/IB : Using", "");
     if (!devices) return;
     for (std::string_view word : words_of(devices->substr(0, devices->find(';')))) {
@@ -164,23 +165,18 @@ class LibraryLogReader {
     }
   }
 
-  static std::string_view trimmed_end(std::string_view text) {
-    const std::size_t last = text.find_last_not_of(" \t\r");
-    return last == std::string_view::npos ? std::string_view() : text.substr(0, last + 1);
-  }
-
   void read_variable(std::string_view text) {
     for (const std::string_view words : {" set by environment to ", " set to "}) {
       const std::size_t at = text.find(words);
       if (at == std::string_view::npos || !is_library_variable(text.substr(0, at))) continue;
-      std::string_view value = trimmed_end(text.substr(at + words.size()));
+      std::string_view value = trimmed(text.substr(at + words.size()));
       if (value.ends_with('.')) value.remove_suffix(1);
       return set_variable(text.substr(0, at), value);
     }
     const auto reset = text_between(text, " reset to ", "");
     const std::size_t equals = reset ? reset->find('=') : std::string_view::npos;
     if (equals != std::string_view::npos && is_library_variable(reset->substr(0, equals)))
-      set_variable(reset->substr(0, equals), trimmed_end(reset->substr(equals + 1)));
+      set_variable(reset->substr(0, equals), trimmed(reset->substr(equals + 1)));
   }
 
   void set_variable(std::string_view name, std::string_view value) {
@@ -304,11 +300,7 @@ std::optional<LoggedRank> logged_rank(std::string_view line) {
   if (!number || *number < 0 || where->find(" device ") == std::string_view::npos) return std::nullopt;
   LoggedRank read{.rank = *number, .group = 0, .host = std::string(first_word(*where)), .gpu = ""};
   if (const auto group = text_between(*rank, " Group ", "")) read.group = whole_at(*group).value_or(0);
-  if (const auto name = text_between(*where, "] ", "")) {
-    const std::size_t first = name->find_first_not_of(' ');
-    const std::size_t last = name->find_last_not_of(" \t\r");
-    if (first != std::string_view::npos) read.gpu = name->substr(first, last - first + 1);
-  }
+  if (const auto name = text_between(*where, "] ", "")) read.gpu = trimmed(*name);
   return read;
 }
 

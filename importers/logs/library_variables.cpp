@@ -8,6 +8,7 @@
 #include <memory>
 #include <variant>
 
+#include "base/trimmed.hpp"
 #include "configs/presets/library_environment.hpp"
 #include "configs/toml/overrides.hpp"
 #include "configs/toml/toml_text.hpp"
@@ -15,14 +16,6 @@
 
 namespace c3 { inline namespace importers {
 namespace {
-
-constexpr std::string_view kSpaces = " \t\r";
-
-std::string_view without_spaces(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(kSpaces);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kSpaces) - first + 1);
-}
 
 bool is_name(std::string_view text) {
   const auto is_of_name = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
@@ -37,16 +30,16 @@ struct Assignment {
 };
 
 std::optional<Assignment> assignment_in(std::string_view line) {
-  line = without_spaces(line);
+  line = trimmed(line);
   for (const std::string_view word : {"export ", "declare -x "})
-    if (line.starts_with(word)) line = without_spaces(line.substr(word.size()));
+    if (line.starts_with(word)) line = trimmed(line.substr(word.size()));
   const std::size_t equals = line.find('=');
   if (equals == std::string_view::npos || !is_name(line.substr(0, equals))) return std::nullopt;
   return Assignment{std::string(line.substr(0, equals)), line.substr(equals + 1)};
 }
 
 bool says_nothing(std::string_view line) {
-  line = without_spaces(line);
+  line = trimmed(line);
   return line.empty() || line.starts_with('#');
 }
 
@@ -63,8 +56,8 @@ std::optional<std::string> value_of(std::string_view written) {
   } else if (value.find_first_of("\"'") != std::string::npos) {
     return std::nullopt;
   }
-  std::string_view rest = end >= written.size() ? std::string_view() : without_spaces(written.substr(end));
-  if (rest.starts_with(';')) rest = without_spaces(rest.substr(1));
+  std::string_view rest = end >= written.size() ? std::string_view() : trimmed(written.substr(end));
+  if (rest.starts_with(';')) rest = trimmed(rest.substr(1));
   return rest.empty() || rest.starts_with('#') ? std::optional(value) : std::nullopt;
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/small_letters.hpp"
+#include "base/trimmed.hpp"
 #include "importers/machines/known_gpus.hpp"
 #include "importers/machines/node_preset.hpp"
 #include "importers/machines/preset_values.hpp"
@@ -67,9 +68,7 @@ class MatricesReader {
     const auto value = [&](std::string_view key) {
       const std::size_t found = line.find(key);
       if (found == std::string_view::npos) return std::string_view();
-      std::string_view text = line.substr(found + key.size());
-      text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
-      return text.substr(0, text.find_last_not_of(" \t\r") + 1);
+      return trimmed(line.substr(found + key.size()));
     };
     if (const std::string_view node = value("Numa Node:"); !node.empty() && numa_.size() <= kMostDevices)
       numa_[gpu] = std::max(0, whole_number(node, kMostWeight));  // -1: there is one only

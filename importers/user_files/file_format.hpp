@@ -30,10 +30,8 @@ struct FileFormat {
   /// the text at most. Of several that recognise a text, pieces of two files for instance, the first of the
   /// table counts.
   bool (*recognises)(std::string_view text);
-  /// nullptr where another command reads it. \throws ConfigError with the place of what is wrong
+  /// nullptr where c3sim new does not read it. \throws ConfigError with the place of what is wrong
   FileReading (*read)(const ForeignFile& file);
-  /// What to type, with FILE in place of the file's name.
-  std::string_view command;
 };
 
 }}  // namespace c3::importers

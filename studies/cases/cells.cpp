@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "base/nearest_name.hpp"
+#include "base/trimmed.hpp"
 
 namespace c3 { inline namespace studies {
 namespace {

@@ -9,6 +9,7 @@
 
 #include "base/nearest_name.hpp"
 #include "base/percent.hpp"
+#include "base/small_letters.hpp"
 #include "base/statistics.hpp"
 #include "collectives/measure.hpp"
 #include "studies/collectives/table_run.hpp"
@@ -23,7 +24,7 @@ constexpr std::string_view kAtOnce = "all_at_once";
 
 /// "GPU3" is 3; nothing for "CPU0".
 std::optional<int> gpu_in(std::string_view name) {
-  const std::string lower = in_lower_case(name);
+  const std::string lower = in_small_letters(name);
   constexpr std::string_view kGpu = "gpu";
   if (!lower.starts_with(kGpu)) return std::nullopt;
   int gpu = 0;
@@ -79,7 +80,8 @@ void LinksPart::add(const HeadedTable& file, const MapEntry& entry) {
     for (std::size_t column = 0; from && column < file.columns().size(); ++column) {
       const auto to = gpu_in(file.columns()[column]);
       const std::string_view cell = row.cells[column];
-      if (!to || *to == *from || cell.empty() || in_lower_case(cell) == "na" || in_lower_case(cell) == "n/a")
+      if (!to || *to == *from || cell.empty() || in_small_letters(cell) == "na" ||
+          in_small_letters(cell) == "n/a")
         continue;
       if (std::max(*from, *to) >= matrix.cluster->node.gpus)
         throw ConfigError(entry.at, "system",

@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "base/nearest_name.hpp"
+#include "base/small_letters.hpp"
+#include "base/trimmed.hpp"
 #include "configs/presets/preset_store.hpp"
 
 namespace c3 { inline namespace studies {
@@ -24,7 +26,7 @@ std::vector<std::string> list_of(const Names& names) {
 
 /// As names of presets and algorithms are written: "NVLS Tree" is "nvls_tree".
 std::string as_word(std::string_view cell) {
-  std::string word = in_lower_case(cell);
+  std::string word = in_small_letters(cell);
   std::ranges::replace_if(
       word, [](char c) { return c == ' ' || c == '-'; }, '_');
   return word;
@@ -64,7 +66,7 @@ class EntryReader {
 
   /// What the cell says, when it leaves nothing to choose.
   std::string said(std::string_view column) const {
-    const std::string word = in_lower_case(cell(column));
+    const std::string word = in_small_letters(cell(column));
     return word == "auto" || word == "default" ? "" : std::string(cell(column));
   }
 

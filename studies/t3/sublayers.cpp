@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "base/small_letters.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "studies/checked_row.hpp"
 
@@ -36,7 +37,7 @@ Sublayer read_sublayer(const CheckedRow& row) {
 
 }  // namespace
 
-std::string Sublayer::id() const { return in_lower_case(fmt::format("{}.tp{}.{}", model, tp, name)); }
+std::string Sublayer::id() const { return in_small_letters(fmt::format("{}.tp{}.{}", model, tp, name)); }
 
 GemmShape Sublayer::gemm() const {
   return {.m = tokens, .n = hidden, .k = k_hidden * hidden / tp, .dtype = DType::fp16};

@@ -116,6 +116,23 @@ class New(ScratchTest):
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertEqual(c3sim("config", "check", self.folder / "nodes/topo.toml").returncode, 0)
 
+    def test_where_a_preset_cannot_be_written_nothing_is(self):
+        (self.folder / "nodes").mkdir()
+        (self.folder / "nodes/topo.toml").write_text("# mine\n")
+        done = new("--model", CONFIG, "--machine", EXAMPLES / "topo.txt", "-o", self.folder / "step.toml")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertEqual(self.files(), ["nodes/topo.toml"])
+        self.assertEqual((self.folder / "nodes/topo.toml").read_text(), "# mine\n")
+
+    def test_a_machine_s_odd_name_makes_a_preset_s_name(self):
+        odd = self.folder / "..odd name; rm -rf $HOME.txt"
+        odd.write_text((EXAMPLES / "topo.txt").read_text())
+        done = new("--model", CONFIG, "--machine", odd, "-o", self.folder / "out/step.toml")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        presets = [file for file in self.files() if file.startswith("out/nodes/")]
+        self.assertEqual(len(presets), 1)
+        self.assertRegex(presets[0], r"^out/nodes/[a-z0-9][a-z0-9_.-]*\.toml$")
+
     def test_gpus_of_amd_get_their_framework(self):
         self.assertIn('framework = "pytorch-rocm"', new("--model", CONFIG, "--system", "mi300x-8").stdout)
 
@@ -144,6 +161,11 @@ class New(ScratchTest):
         output.write_text("# mine\n")
         self.assertEqual(new("--model", CONFIG, *SYSTEM, "-o", output).returncode, 2)
         self.assertEqual(output.read_text(), "# mine\n")
+
+    def test_the_verb_that_reads_a_file_does_not_send_its_user_to_itself(self):
+        broken = self.edited(hidden_size="wide")
+        for words in (("new", "--model", broken, *SYSTEM), ("-q", "new", "--model", broken, *SYSTEM)):
+            self.assertEqual(c3sim(*words).stderr.count("\n"), 1)
 
     def test_other_verbs_name_the_file_for_what_it_is(self):
         for words in (("run", CONFIG), ("memory", CONFIG), ("explain", CONFIG), ("sweep", CONFIG, "-o", self.folder / "s")):

@@ -11,10 +11,10 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const c3::ForeignFile file{"input", {reinterpret_cast<const char*>(data), size}};
   const c3::FileFormat* const found = c3::format_of(file.text);
-  for (const c3::FileFormat* format : c3::file_formats()) {
-    if (format->read == nullptr || (format != found && format->role != c3::FileRole::recipe)) continue;
+  for (const c3::FileFormat& format : c3::file_formats()) {
+    if (format.read == nullptr || (&format != found && format.role != c3::FileRole::recipe)) continue;
     try {
-      format->read(file);
+      format.read(file);
     } catch (const c3::ConfigError&) {
     }
   }

@@ -214,6 +214,24 @@ TEST_CASE("mistakes are found at their place") {
   CHECK(error_of(std::string(1000, '[')).find("nested too deeply") != std::string::npos);
 }
 
+TEST_CASE("models that predict no next token are refused, not read as decoders") {
+  CHECK(error_of(dense("SomeForCausalLM", "BertForMaskedLM")) ==
+        "config.json:2:26: architectures: 'BertForMaskedLM' does not predict the next token; "
+        "a class that does ends in ForCausalLM, ForConditionalGeneration, LMHeadModel");
+  CHECK(error_of(with(R"("is_encoder_decoder": true)")).find("a model of two stacks") != std::string::npos);
+  CHECK(value_of(reading_of(dense("SomeForCausalLM", "GPT2LMHeadModel")), "model.hidden") == "1024");
+  CHECK(value_of(reading_of(dense("\"architectures\": [\"SomeForCausalLM\"],", "")), "model.hidden") == "1024");
+}
+
+TEST_CASE("what is taken for something near it is said") {
+  const FileReading weights = reading_of(dense("float16", "float8_e4m3fn"));
+  CHECK(value_of(weights, "model.dtype") == "\"bf16\"");
+  CHECK(why_of(weights, "torch_dtype") == "'float8_e4m3fn' is no type in which layers compute");
+  const FileReading squared = reading_of(dense("\"silu\"", "\"relu2\""));
+  CHECK(value_of(squared, "model.activation") == "\"relu\"");
+  CHECK(why_of(squared, "hidden_act").starts_with("the square behind it is not modelled"));
+}
+
 TEST_CASE("a size that nobody can count is refused") {
   const std::string text = R"({"model_type": "llama", "hidden_size": 1048576, "num_hidden_layers": 4096,
     "num_attention_heads": 16, "intermediate_size": 1048576, "vocab_size": 32000, "num_experts": 4096,

@@ -23,7 +23,7 @@ TEST_CASE("at most one format recognises a file of a machine, and it has what a 
            Sample{"ibnetdiscover", "devid=0x1\nSwitch\t36 \"S-1\"\t# \"a\"\n"},
        }) {
     CAPTURE(sample.format);
-    const auto recognises = [&](const FileFormat* format) { return format->recognises(sample.text); };
+    const auto recognises = [&](const FileFormat& format) { return format.recognises(sample.text); };
     CHECK(std::ranges::count_if(file_formats(), recognises) == 1);
     const FileFormat* const format = format_of(sample.text);
     REQUIRE(format != nullptr);
