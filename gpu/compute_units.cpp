@@ -136,13 +136,31 @@ std::int64_t ComputeUnits::rounds_on(int xcd, std::span<const int> cus, const Wo
   return static_cast<std::int64_t>(rounds);
 }
 
+ComputeUnits::Unit& ComputeUnits::grown_to(int xcd, int cu) {
+  const std::size_t unit = index(xcd, cu);
+  if (unit >= units_.size()) units_.resize(unit + 1, unused_);
+  return units_[unit];
+}
+
+void ComputeUnits::note_end(int xcd, int cu, ActivityId by) { grown_to(xcd, cu).last = by; }
+
+std::vector<ComputeUnits::Occupied> ComputeUnits::occupied() const {
+  std::vector<Occupied> found;
+  if (busy_ == 0) return found;
+  for (std::size_t i = 0; i < units_.size(); ++i) {
+    const Unit& unit = units_[i];
+    if (unit.residents > 0) found.push_back({i, unit.lds, unit.registers, unit.waves, unit.residents});
+  }
+  return found;
+}
+
 void ComputeUnits::put(int xcd, int cu, const WorkGroupNeeds& needs, int groups) {
-  if (index(xcd, cu) >= units_.size()) units_.resize(index(xcd, cu) + 1, unused_);
-  Unit& unit = units_[index(xcd, cu)];
+  Unit& unit = grown_to(xcd, cu);
   unit.lds -= groups * needs.lds.value;
   unit.registers -= groups * needs.registers.value;
   unit.waves -= groups * needs.waves;
-  (needs.computes ? unit.computing : copies_) += groups;
+  (needs.computes ? computing_ : copies_) += groups;
+  if (needs.computes) unit.computing += groups;
   move(xcd, cu, unit.residents, unit.residents + groups);
   if (unit.residents == 0) ++busy_;
   unit.residents += groups;
@@ -155,7 +173,8 @@ void ComputeUnits::release(int xcd, int cu, const WorkGroupNeeds& needs, Activit
   unit.registers += groups * needs.registers.value;
   unit.waves += groups * needs.waves;
   unit.last = by;
-  (needs.computes ? unit.computing : copies_) -= groups;
+  (needs.computes ? computing_ : copies_) -= groups;
+  if (needs.computes) unit.computing -= groups;
   move(xcd, cu, unit.residents, unit.residents - groups);
   unit.residents -= groups;
   if (unit.residents == 0) --busy_;

@@ -1,6 +1,7 @@
 #pragma once
 /// Which work groups sit on which CU: LDS, registers and wave slots of every CU of a GPU.
 
+#include <compare>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -32,15 +33,28 @@ class ComputeUnits {
   int place_in_engine(int xcd, const WorkGroupNeeds& needs, CuRange range, int engine, int engines);
   /// As place() up to \p most times, and appends where to \p cus.
   void place_all(int xcd, const WorkGroupNeeds& needs, CuRange range, std::int64_t most, std::vector<int>& cus);
+  /// Puts \p groups work groups on a CU that has room for them.
+  void put(int xcd, int cu, const WorkGroupNeeds& needs, int groups);
   /// Takes \p groups work groups off their CU. \p by is the activity that ends there, for dependency edges.
   void release(int xcd, int cu, const WorkGroupNeeds& needs, ActivityId by, int groups = 1);
+  /// \p by ended on a CU without having been put there.
+  void note_end(int xcd, int cu, ActivityId by);
 
   int residents(int xcd, int cu) const { return at(xcd, cu).residents; }
   int computing(int xcd, int cu) const { return at(xcd, cu).computing; }  ///< residents that share arithmetic
   ActivityId last_released_by(int xcd, int cu) const { return at(xcd, cu).last; }
   /// CUs of \p range that hold work groups which only copy.
   int copying(CuRange range) const;
-  int busy() const { return busy_; }                  ///< CUs with at least one work group
+  int busy() const { return busy_; }                ///< CUs with at least one work group
+  bool computes() const { return computing_ > 0; }  ///< whether some of them compute
+  /// A CU with work groups, and what it has left.
+  struct Occupied {
+    std::size_t unit;
+    double lds, registers;
+    int waves, residents;
+    auto operator<=>(const Occupied&) const = default;
+  };
+  std::vector<Occupied> occupied() const;
   std::uint64_t changes() const { return changes_; }  ///< work groups that came or went so far
 
  private:
@@ -72,13 +86,13 @@ class ComputeUnits {
     return static_cast<std::size_t>(residents) * xcds_ + static_cast<std::size_t>(xcd);
   }
   int levels() const { return static_cast<int>(with_.size() / xcds_); }
+  Unit& grown_to(int xcd, int cu);
   void add_level();
   int first_fit(int xcd, int residents, const WorkGroupNeeds& needs, CuRange range);
   void add_fits(int xcd, int residents, const WorkGroupNeeds& needs, CuRange range, std::int64_t most,
                 std::vector<int>& cus);
   std::int64_t rounds_on(int xcd, std::span<const int> cus, const WorkGroupNeeds& needs,
                          std::int64_t most) const;
-  void put(int xcd, int cu, const WorkGroupNeeds& needs, int groups);
   void move(int xcd, int cu, int from, int to);
 
   int cus_per_xcd_;
@@ -91,7 +105,8 @@ class ComputeUnits {
   std::vector<int> fewest_;  ///< residents of the emptiest CU, by XCD
   std::vector<int> fits_;    ///< scratch
   int busy_ = 0;
-  int copies_ = 0;  ///< work groups that only copy
+  int copies_ = 0;     ///< work groups that only copy
+  int computing_ = 0;  ///< the others
   std::uint64_t changes_ = 0;
 };
 

@@ -33,6 +33,12 @@ void CuShares::join(int xcd, int cu, ComputeClient& client, int waves, int group
   entry->groups += groups;
 }
 
+void CuShares::join_alone(int xcd, int cu, ComputeClient& client, int waves, int groups) {
+  if (units_.empty()) units_.resize(cus_);
+  units_[index(xcd, cu)].entries.push_back(
+      {.client = &client, .groups = groups, .waves = waves, .settled = {.groups = groups}});
+}
+
 void CuShares::leave(int xcd, int cu, const ComputeClient& client, int groups) {
   Entry* const entry = find(touch(xcd, cu).entries, client);
   if (entry == nullptr || entry->groups < groups) throw std::logic_error("CuShares::leave: nobody is there");

@@ -39,6 +39,8 @@ class CuShares {
 
   /// \p groups work groups of \p client, of \p waves waves each, are now on the CU.
   void join(int xcd, int cu, ComputeClient& client, int waves, int groups = 1);
+  /// As join() and settle(), on a CU where nobody else is.
+  void join_alone(int xcd, int cu, ComputeClient& client, int waves, int groups);
   void leave(int xcd, int cu, const ComputeClient& client, int groups = 1);
   /// Divides the CUs that have changed anew, and tells the kernels there whose share or number of work groups
   /// is another.

@@ -3,14 +3,17 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
+#include <utility>
 
 #include "gpu/waves.hpp"
 
 namespace c3 { inline namespace gpu {
 
-Dispatcher::Dispatcher(Simulation& simulation, const GpuSpec& spec, std::uint64_t seed, ResourceId busy_cus)
+Dispatcher::Dispatcher(Simulation& simulation, const GpuSpec& spec, std::uint64_t seed, ResourceId busy_cus,
+                       std::shared_ptr<KnownPlacements> placements)
     : simulation_(simulation),
       units_(spec.compute),
+      known_(std::move(placements)),
       shares_(spec.compute.xcds, spec.compute.cus_per_xcd),
       rotation_(spec),
       policy_(spec.dispatch.policy),
@@ -21,6 +24,7 @@ Dispatcher::Dispatcher(Simulation& simulation, const GpuSpec& spec, std::uint64_
       last_turn_(static_cast<std::size_t>(spec.compute.xcds)) {}
 
 void Dispatcher::submit(const Launch& launch) {
+  write_down_alone();
   Turn turn{-launch.priority, simulation_.now().value, static_cast<double>(launch.order), submitted_};
   if (own_queues_) {
     turn.date = 0.0;
@@ -51,10 +55,22 @@ void Dispatcher::withdraw(const DispatchClient& client) {
 
 void Dispatcher::release(const DispatchClient& client, int xcd, int cu, const WorkGroupNeeds& needs,
                          ActivityId by, int groups) {
+  write_down_alone();
   units_.release(xcd, cu, needs, by, groups);
   dirty_[static_cast<std::size_t>(xcd)] = true;
   end(client, groups);
   request_pass();
+}
+
+bool Dispatcher::release_alone(const LoneClient& client, ActivityId by) {
+  if (!alone_ || alone_->client != &client) return false;
+  if (by != kNoActivity) {
+    for (const GridPlacement::Slot& slot : alone_->placement->slots)
+      units_.note_end(slot.xcd, slot.cu, by);
+  }
+  alone_.reset();
+  request_pass();
+  return true;
 }
 
 // The grid that is left may go to CUs of every XCD that it waited beside.
@@ -73,6 +89,7 @@ void Dispatcher::request_pass() {
 
 void Dispatcher::on_complete(std::uint64_t) {
   pass_requested_ = false;
+  if (place_alone()) dirty_.assign(dirty_.size(), false);
   for (int xcd = 0; xcd < xcds_; ++xcd) {
     if (!dirty_[static_cast<std::size_t>(xcd)]) continue;
     dirty_[static_cast<std::size_t>(xcd)] = false;
@@ -80,7 +97,41 @@ void Dispatcher::on_complete(std::uint64_t) {
   }
   std::erase_if(waiting_, [](const Waiting& waiting) { return waiting.total_left == 0; });
   shares_.settle();
-  simulation_.fluid().report_use(busy_cus_, units_.busy());
+  const int alone =
+      alone_ ? static_cast<int>(alone_->placement->slots.size()) - alone_->placement->beside_copies : 0;
+  simulation_.fluid().report_use(busy_cus_, units_.busy() + alone);
+}
+
+int Dispatcher::copying(CuRange range) const {
+  return units_.copying(range) - (alone_ ? alone_->placement->beside_copies : 0);
+}
+
+bool Dispatcher::place_alone() {
+  if (waiting_.size() != 1 || units_.computes() || alone_) return false;
+  Waiting& waiting = waiting_.front();
+  const Launch& launch = waiting.launch;
+  if (launch.lone == nullptr || !launch.needs.computes || waiting.total_left != launch.work_groups)
+    return false;
+  if (rotation_.is_on() || policy_ == DispatchPolicy::round_robin) return false;
+  std::shared_ptr<const KnownPlacements::Placement> found =
+      known_->of(units_, xcds_, launch.needs, launch.range, launch.work_groups);
+  const GridPlacement& placement = *found;
+  if (placement.slots.empty()) return false;
+  alone_ = {launch.lone, launch.needs, std::move(found)};
+  for (std::size_t xcd = 0; xcd < waiting.left.size(); ++xcd) {
+    waiting.left[xcd] -= placement.in_xcd[xcd];
+    waiting.total_left -= placement.in_xcd[xcd];
+  }
+  launch.lone->on_placed_alone(placement);
+  return true;
+}
+
+void Dispatcher::write_down_alone() {
+  if (!alone_) return;
+  for (const GridPlacement::Slot& slot : alone_->placement->slots)
+    units_.put(slot.xcd, slot.cu, alone_->needs, slot.groups);
+  alone_->client->on_company();
+  alone_.reset();
 }
 
 void Dispatcher::serve(int xcd) {

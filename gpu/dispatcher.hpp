@@ -3,6 +3,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "gpu/compute_units.hpp"
 #include "gpu/cu_shares.hpp"
 #include "gpu/engine_rotation.hpp"
+#include "gpu/known_placements.hpp"
 
 namespace c3 { inline namespace gpu {
 
@@ -25,6 +27,20 @@ class DispatchClient {
   ~DispatchClient() = default;
 };
 
+/// A client whose work groups need not be told apart while no other grid computes on the GPU, or comes, or
+/// ends there.
+class LoneClient {
+ public:
+  /// In place of on_placed(): these are its work groups, of all XCDs. \p placement lives until on_company() or
+  /// release_alone() returns.
+  virtual void on_placed_alone(const GridPlacement& placement) = 0;
+  /// Another grid comes. The placement is in Dispatcher::units() from now on, and must be in shares().
+  virtual void on_company() = 0;
+
+ protected:
+  ~LoneClient() = default;
+};
+
 /// A kernel's grid, waiting for slots.
 struct Launch {
   DispatchClient* client = nullptr;
@@ -33,7 +49,8 @@ struct Launch {
   CuRange range;                 ///< CUs that the stream's mask allows, of each XCD
   int priority = 0;              ///< larger first
   int order = 0;                 ///< of the queue in which the host enqueued; smaller is older at equal dates
-  std::uint64_t draw = 0;  ///< key of the kernel's or collective's place under DispatchPolicy::random_order
+  std::uint64_t draw = 0;      ///< key of the kernel's or collective's place under DispatchPolicy::random_order
+  LoneClient* lone = nullptr;  ///< the client, where it can be one
 };
 
 /// Work-group dispatch of one GPU. At every instant at which slots are free, waiting grids are served by
@@ -44,7 +61,8 @@ class Dispatcher final : private Completion {
  public:
   /// \p seed orders simultaneous launches under DispatchPolicy::random_order. \p busy_cus is told how many CUs
   /// hold work.
-  Dispatcher(Simulation& simulation, const GpuSpec& spec, std::uint64_t seed, ResourceId busy_cus);
+  Dispatcher(Simulation& simulation, const GpuSpec& spec, std::uint64_t seed, ResourceId busy_cus,
+             std::shared_ptr<KnownPlacements> placements = std::make_shared<KnownPlacements>());
 
   /// With \p own_queues no grid waits behind another's queue: the smallest is served first, as if it were
   /// alone.
@@ -57,7 +75,13 @@ class Dispatcher final : private Completion {
   /// Takes \p groups work groups of \p client off their CU; \p by is the activity that held it.
   void release(const DispatchClient& client, int xcd, int cu, const WorkGroupNeeds& needs, ActivityId by,
                int groups = 1);
+  /// Takes all work groups of \p client off their CUs. \returns whether they were alone; otherwise nothing is
+  /// done, and release() must do it.
+  bool release_alone(const LoneClient& client, ActivityId by);
 
+  /// CUs of \p range that hold work groups which only copy. \pre a grid that is alone has this range
+  int copying(CuRange range) const;
+  /// Without the work groups of a grid that is alone.
   const ComputeUnits& units() const { return units_; }
   const EngineRotation& rotation() const { return rotation_; }
   /// Kernels join and leave it with their work groups; it is settled at the end of each pass.
@@ -81,6 +105,8 @@ class Dispatcher final : private Completion {
 
   void on_complete(std::uint64_t) override;
   void request_pass();
+  bool place_alone();
+  void write_down_alone();
   void serve(int xcd);
   void serve_in_order(int xcd);
   void serve_in_turn(int xcd);
@@ -89,8 +115,17 @@ class Dispatcher final : private Completion {
   /// \p work_groups of \p client are over, for the rotation of engines.
   void end(const DispatchClient& client, std::int64_t work_groups);
 
+  /// The only grid that computes on the GPU.
+  struct Alone {
+    LoneClient* client = nullptr;
+    WorkGroupNeeds needs;
+    std::shared_ptr<const KnownPlacements::Placement> placement;
+  };
+
   Simulation& simulation_;
   ComputeUnits units_;
+  std::shared_ptr<KnownPlacements> known_;
+  std::optional<Alone> alone_;
   CuShares shares_;
   EngineRotation rotation_;
   DispatchPolicy policy_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 #include <utility>
 
 #include "gpu/kernel_clock.hpp"
@@ -18,28 +19,39 @@ FluidRun::FluidRun(Gpu& gpu, const KernelDescription& kernel, const KernelLaunch
       kernel_(kernel),
       launch_(launch),
       activity_(activity),
-      slots_in_xcd_(static_cast<std::size_t>(gpu.spec().compute.xcds), 0),
       known_(known),
-      done_(simulation_, "work groups of " + kernel.name) {}
+      done_(simulation_, "work groups of " + kernel.name) {
+  held_.in_xcd.assign(static_cast<std::size_t>(gpu.spec().compute.xcds), 0);
+}
 
 void FluidRun::on_placed(int xcd, std::span<const int> cus) {
-  groups_on_.resize(static_cast<std::size_t>(gpu_.spec().compute.cus_per_xcd), 0);
-  for (const int cu : cus)
-    ++groups_on_[static_cast<std::size_t>(cu)];
-  for (const int cu : cus) {
-    const int groups = std::exchange(groups_on_[static_cast<std::size_t>(cu)], 0);
-    if (groups == 0) continue;
-    slots_.push_back({xcd, cu, groups});
-    if (kernel_.needs.computes) dispatcher_.shares().join(xcd, cu, *this, kernel_.needs.waves, groups);
+  const std::size_t before = held_.slots.size();
+  held_.add(xcd, cus);
+  if (kernel_.needs.computes) {
+    for (const GridPlacement::Slot& slot : std::span(held_.slots).subspan(before))
+      dispatcher_.shares().join(xcd, slot.cu, *this, kernel_.needs.waves, slot.groups);
   }
   resident_ += std::ssize(cus);
-  slots_in_xcd_[static_cast<std::size_t>(xcd)] += static_cast<std::int64_t>(cus.size());
-  if (!started_) {
-    started_ = true;
-    began_ = simulation_.now();
-    enter_clock(gpu_, kernel_, launch_);
-    simulation_.spawn(kernel_.name, run());
-  }
+  begin();
+}
+
+void FluidRun::on_placed_alone(const GridPlacement& placement) {
+  alone_ = &placement;
+  resident_ = std::accumulate(placement.in_xcd.begin(), placement.in_xcd.end(), std::int64_t{0});
+  begin();
+}
+
+void FluidRun::on_company() {
+  held_ = *std::exchange(alone_, nullptr);
+  for (const GridPlacement::Slot& slot : held_.slots)
+    dispatcher_.shares().join_alone(slot.xcd, slot.cu, *this, kernel_.needs.waves, slot.groups);
+}
+
+void FluidRun::begin() {
+  if (std::exchange(started_, true)) return;
+  began_ = simulation_.now();
+  enter_clock(gpu_, kernel_, launch_);
+  simulation_.spawn(kernel_.name, run());
 }
 
 Task FluidRun::run() {
@@ -47,12 +59,17 @@ Task FluidRun::run() {
   flow_ = flow.id();
   co_await flow;
   flow_.reset();
+  leave();
+  done_.set();
+}
+
+void FluidRun::leave() {
   dispatcher_.withdraw(*this);
-  for (const Slot& slot : slots_) {
+  if (dispatcher_.release_alone(*this, activity_)) return;
+  for (const GridPlacement::Slot& slot : held_.slots) {
     if (kernel_.needs.computes) dispatcher_.shares().leave(slot.xcd, slot.cu, *this, slot.groups);
     dispatcher_.release(*this, slot.xcd, slot.cu, kernel_.needs, activity_, slot.groups);
   }
-  done_.set();
 }
 
 void FluidRun::on_shares_changed(int) {
@@ -76,8 +93,9 @@ double FluidRun::arithmetic_asked(int groups) {
 }
 
 int FluidRun::computing_beside() const {
+  if (alone_ != nullptr) return alone_->most_on_a_cu;
   int most = 1;
-  for (const Slot& slot : slots_)
+  for (const GridPlacement::Slot& slot : held_.slots)
     most = std::max(most, dispatcher_.units().computing(slot.xcd, slot.cu));
   return most;
 }
@@ -85,8 +103,12 @@ int FluidRun::computing_beside() const {
 FluidRun::Shares FluidRun::shares() const {
   Shares shares;
   if (!kernel_.needs.computes) return shares;
+  if (alone_ != nullptr) {
+    shares.groups = alone_->most_on_a_cu;
+    return shares;
+  }
   double sum = 0.0;
-  for (const Slot& slot : slots_) {
+  for (const GridPlacement::Slot& slot : held_.slots) {
     const ArithmeticShare here = dispatcher_.shares().of(*this, slot.xcd, slot.cu);
     shares.groups = std::max(shares.groups, here.groups);
     shares.least = std::min(shares.least, here.available);
@@ -99,11 +121,11 @@ FluidRun::Shares FluidRun::shares() const {
 // Dealt to XCDs in turn and on each to its shader engines in turn, work groups go in turn to all engines.
 std::int64_t FluidRun::waves() const {
   const auto engines = static_cast<std::size_t>(dispatcher_.rotation().in_turn());
-  if (engines == 1) return wave_count(kernel_.work_groups, slots_in_xcd_, kernel_.persistent);
-  std::vector<std::int64_t> slots(slots_in_xcd_.size() * engines, 0);
-  for (const Slot& slot : slots_) {
+  if (engines == 1) return wave_count(kernel_.work_groups, held().in_xcd, kernel_.persistent);
+  std::vector<std::int64_t> slots(held().in_xcd.size() * engines, 0);
+  for (const GridPlacement::Slot& slot : held_.slots) {
     const std::size_t engine = static_cast<std::size_t>(slot.cu) % engines;
-    slots[static_cast<std::size_t>(slot.xcd) + slots_in_xcd_.size() * engine] += slot.groups;
+    slots[static_cast<std::size_t>(slot.xcd) + held().in_xcd.size() * engine] += slot.groups;
   }
   return wave_count(kernel_.work_groups, slots, kernel_.persistent);
 }
@@ -144,14 +166,14 @@ std::span<const BoundTerm> FluidRun::laws() {
 
 FlowSpec FluidRun::whole_kernel() {
   const auto work_groups = static_cast<double>(kernel_.work_groups);
-  const auto xcds = static_cast<double>(slots_in_xcd_.size());
+  const auto xcds = static_cast<double>(held().in_xcd.size());
   const Traffic& of_one = traffic();
   const Bytes stored = kernel_.output * work_groups;
   const Bytes written = (of_one.stores_to_hbm + gpu_.rewritten(launch_.stream)) * stored;
   const Bytes read = of_one.hbm * work_groups;
   hbm_rate_ = gpu_.memory().alone_rate(read, written) * kernel_.hbm_share;
   demands_.clear();
-  for (int xcd = 0; xcd < static_cast<int>(slots_in_xcd_.size()); ++xcd) {
+  for (int xcd = 0; xcd < static_cast<int>(held().in_xcd.size()); ++xcd) {
     gpu_.memory().add_loads(demands_, launch_.stream, xcd, work_groups / xcds * of_one, kernel_.hbm_share);
     gpu_.memory().add_stores(demands_, launch_.stream, xcd, stored / xcds, written / xcds, kernel_.hbm_share);
   }

@@ -17,7 +17,7 @@ namespace c3 { inline namespace gpu {
 /// The tail is the slowest work group of the last wave, or its stores. Wrong when: another kernel needs the
 /// slots that the last, thin wave frees; compute and HBM take about equally long, because a work group then
 /// waits for each in turn.
-class FluidRun final : public DispatchClient, public ComputeClient {
+class FluidRun final : public DispatchClient, public LoneClient, public ComputeClient {
  public:
   /// \param known what it takes, in place of what follows from its waves
   FluidRun(Gpu& gpu, const KernelDescription& kernel, const KernelLaunch& launch, ActivityId activity,
@@ -26,15 +26,17 @@ class FluidRun final : public DispatchClient, public ComputeClient {
   Event& done() { return done_; }
   Seconds began() const { return began_; }  ///< date at which its first work groups were placed
   void on_placed(int xcd, std::span<const int> cus) override;
+  void on_placed_alone(const GridPlacement& placement) override;
+  void on_company() override;
   double arithmetic_asked(int groups) override;
   void on_shares_changed(int xcd) override;
 
  private:
-  /// A CU, and how many work groups of this kernel were placed there at once.
-  struct Slot {
-    int xcd, cu, groups;
-  };
   Task run();
+  void begin();
+  void leave();
+  /// Its work groups. A CU may come several times where they were placed one after another.
+  const GridPlacement& held() const { return alone_ != nullptr ? *alone_ : held_; }
   std::span<const BoundTerm> laws();
   FlowSpec whole_kernel();
   double weight(double alone);
@@ -55,11 +57,10 @@ class FluidRun final : public DispatchClient, public ComputeClient {
   const KernelDescription& kernel_;
   KernelLaunch launch_;
   ActivityId activity_;
-  std::vector<Slot> slots_;
-  std::vector<std::int64_t> slots_in_xcd_;
-  std::int64_t resident_ = 0;       ///< work groups in all slots
-  std::vector<int> groups_on_;      ///< scratch: by CU of an XCD
-  std::optional<Traffic> traffic_;  ///< of one work group, fixed when the first are placed
+  const GridPlacement* alone_ = nullptr;  ///< while nobody else is on the GPU
+  GridPlacement held_;                    ///< otherwise
+  std::int64_t resident_ = 0;             ///< work groups in all slots
+  std::optional<Traffic> traffic_;        ///< of one work group, fixed when the first are placed
   std::vector<Demand> demands_;
   std::vector<BoundTerm> laws_;
   double hbm_rate_ = kUnbounded;  ///< progress that HBM alone allows this mix of reads and writes [1/s]

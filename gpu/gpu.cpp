@@ -25,7 +25,7 @@ Gpu::Gpu(Simulation& simulation, const GpuSpec& spec, const GpuSetup& setup, int
     const std::string name = fmt::format("gpu{}.cus{}", rank, private_cus ? "." + setup.streams[i] : "");
     const ResourceId busy =
         simulation.fluid().add_resource({.name = name, .unit = "CU", .gpu = rank}, spec.compute.cus());
-    auto dispatcher = std::make_unique<Dispatcher>(simulation, spec, setup.seed, busy);
+    auto dispatcher = std::make_unique<Dispatcher>(simulation, spec, setup.seed, busy, setup.placements);
     if (setup.isolation.has(SharedResource::dispatch)) dispatcher->give_own_queues();
     sides_.push_back(
         {std::move(dispatcher), std::make_unique<CoreClock>(simulation.fluid(), spec, pace, governor())});
@@ -35,7 +35,7 @@ Gpu::Gpu(Simulation& simulation, const GpuSpec& spec, const GpuSetup& setup, int
 double Gpu::cus_taken(int stream, CuRange range) {
   const int all = spec_.compute.cus();
   const int masked = all - range.size() * spec_.compute.xcds;
-  return static_cast<double>(masked + dispatcher(stream).units().copying(range)) / all;
+  return static_cast<double>(masked + dispatcher(stream).copying(range)) / all;
 }
 
 double Gpu::rewritten(int stream) {

@@ -24,6 +24,8 @@ struct GpuSetup {
   std::vector<std::string> streams;  ///< names, in order of definition
   Isolation isolation;               ///< what each stream has to itself
   std::uint64_t seed = 0;            ///< of everything drawn
+  /// Where grids go on GPUs of this setup, which are alike and find it once.
+  std::shared_ptr<KnownPlacements> placements = std::make_shared<KnownPlacements>();
 };
 
 class Gpu {

@@ -1,6 +1,7 @@
 #include "gpu/kernel_run.hpp"
 
 #include <algorithm>
+#include <concepts>
 #include <memory>
 
 #include "gpu/cohort_run.hpp"
@@ -15,9 +16,10 @@ constexpr int kWavesOfPhase = 8;  // 512 threads on a CU, as kernels of images h
 
 template <class Run>
 Task run_to_end(Gpu& gpu, Run& run, const KernelDescription& kernel, KernelLaunch launch) {
-  gpu.dispatcher(launch.stream)
-      .submit({&run, kernel.needs, launched_work_groups(kernel), launch.range, launch.priority, launch.order,
-               launch.draw});
+  Launch grid{&run,         kernel.needs, launched_work_groups(kernel), launch.range, launch.priority,
+              launch.order, launch.draw};
+  if constexpr (std::derived_from<Run, LoneClient>) grid.lone = &run;
+  gpu.dispatcher(launch.stream).submit(grid);
   co_await run.done();
   if (launch.times != nullptr) launch.times->ended(gpu.simulation().now() - run.began());
 }
