@@ -13,6 +13,8 @@
 #include "tests/unit/training_setups.hpp"
 #include "tests/unit/workloads_pair.hpp"
 #include "workloads/analysis/steady_state.hpp"
+#include "workloads/analysis/study.hpp"
+#include "workloads/explain/changed_family.hpp"
 #include "workloads/explain/critical_path.hpp"
 #include "workloads/explain/waterfall.hpp"
 
@@ -186,6 +188,21 @@ TEST_CASE("the least messages cost latency only") {
   const Experiment least = with_least_bytes(experiment, gather);
   CHECK(run_side(least, OperationFilter::collectives).time.value < 30e-6);
   CHECK(run_side(least, OperationFilter::kernels).time == run_side(experiment, OperationFilter::kernels).time);
+}
+
+TEST_CASE("a study writes each size of a step once, whatever it runs of it") {
+  int written = 0;
+  const auto make = [&](std::optional<std::uint64_t>) {
+    Experiment experiment = fluid_step(llama_setup(16), 4, false);
+    experiment.strategies = {in_order(), {.name = "again", .order = {}, .streams = {}}};
+    experiment.measure.seeds = 2;
+    experiment.measure.loss_split = false;
+    change_program(experiment, [&](Program&) { ++written; });
+    return experiment;
+  };
+  const StudyResult result = run_study(make);
+  CHECK(result.strategies.back().step->is_shortened);
+  CHECK(written == 1 + 3);  // the whole, and three sizes
 }
 
 TEST_CASE("a shortened step is changed like the whole one, and its waterfall adds up") {

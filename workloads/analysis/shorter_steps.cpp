@@ -53,6 +53,13 @@ Experiment smallest(const Experiment& experiment) {
   return resized(experiment, smallest(*experiment.family)->size());
 }
 
+const Experiment& ShorterSteps::at(const StepSize& size) {
+  const auto found = written_.find(size);
+  return found != written_.end() ? found->second : written_.emplace(size, resized(whole_, size)).first->second;
+}
+
+const Experiment& ShorterSteps::smallest() { return at(workloads::smallest(*whole_.family)->size()); }
+
 std::int64_t outlined_micro_batches(const ProgramFamily& family, Estimator estimator) {
   const Sizes sizes = micro_batches_of(family);
   const bool is_shorter = sizes.is_shortened() && sizes.of[0] + sizes.of[1] < sizes.whole;

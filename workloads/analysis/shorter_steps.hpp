@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -45,6 +46,25 @@ std::shared_ptr<const ProgramFamily> smallest(const ProgramFamily& family);
 /// The smallest of the steps from which the time of \p experiment follows where it is shortened.
 /// \pre it is a training step
 Experiment smallest(const Experiment& experiment);
+
+/// A step at the sizes from which its time follows, each written once: the parts of a study that run it under
+/// other strategies, seeds or filters share them.
+class ShorterSteps {
+ public:
+  /// \p whole must outlive it.
+  explicit ShorterSteps(const Experiment& whole) : whole_(whole) {}
+
+  const Experiment& whole() const { return whole_; }
+  /// As resized(). The reference stays valid until clear().
+  const Experiment& at(const StepSize& size);
+  const Experiment& smallest();
+  /// Gives their memory back.
+  void clear() { written_.clear(); }
+
+ private:
+  const Experiment& whole_;
+  std::map<StepSize, Experiment> written_;
+};
 
 /// How many micro-batches say what a step of \p family needs and takes, together with those of its next size:
 /// all of them where \p estimator shortens nothing, or where both sizes together are no shorter than the whole.

@@ -71,12 +71,12 @@ class Extrapolation {
 
 class SteadyState {
  public:
-  SteadyState(const Experiment& experiment, const Strategy& strategy, const RunSetup& setup)
-      : experiment_(experiment),
+  SteadyState(ShorterSteps& steps, const Strategy& strategy, const RunSetup& setup)
+      : steps_(steps),
         strategy_(strategy),
         setup_(setup),
-        layers_(layers_of(*experiment.family)),
-        micro_batches_(micro_batches_of(*experiment.family)) {}
+        layers_(layers_of(*steps.whole().family)),
+        micro_batches_(micro_batches_of(*steps.whole().family)) {}
 
   std::optional<RunResult> run() {
     if (!is_steady()) return std::nullopt;
@@ -123,8 +123,7 @@ class SteadyState {
   const RunResult& simulated(std::int64_t layers, std::int64_t micro_batches) {
     const StepSize size{layers, micro_batches};
     auto found = runs_.find(size);
-    if (found == runs_.end())
-      found = runs_.emplace(size, run_once(resized(experiment_, size), strategy_, setup_)).first;
+    if (found == runs_.end()) found = runs_.emplace(size, run_once(steps_.at(size), strategy_, setup_)).first;
     return found->second;
   }
 
@@ -157,7 +156,7 @@ class SteadyState {
     return "steady state from " + part_text(layers_, micro_batches_) + " (--exact simulates all)";
   }
 
-  const Experiment& experiment_;
+  ShorterSteps& steps_;
   const Strategy& strategy_;
   const RunSetup& setup_;
   Sizes layers_, micro_batches_;
@@ -166,11 +165,11 @@ class SteadyState {
 
 /// What kernels of the smallest of its steps take: of steps that know different kernels the differences are no
 /// periods.
-std::shared_ptr<KernelSamples> samples_of_smallest(const Experiment& experiment, const Strategy& strategy,
+std::shared_ptr<KernelSamples> samples_of_smallest(ShorterSteps& steps, const Strategy& strategy,
                                                    RunSetup setup) {
-  setup.samples = new_samples(experiment);
+  setup.samples = new_samples(steps.whole());
   if (!setup.samples) return nullptr;
-  run_once(smallest(experiment), strategy, setup);
+  run_once(steps.smallest(), strategy, setup);
   setup.samples->freeze();
   return std::move(setup.samples);
 }
@@ -183,12 +182,18 @@ std::shared_ptr<KernelSamples> new_samples(const Experiment& experiment) {
   return std::make_shared<KernelSamples>(kReplayError, sampling::SampledFor::longer_runs);
 }
 
-RunResult run_step(const Experiment& experiment, const Strategy& strategy, const RunSetup& asked) {
+RunResult run_step(const Experiment& experiment, const Strategy& strategy, const RunSetup& setup) {
+  ShorterSteps steps(experiment);
+  return run_step(steps, strategy, setup);
+}
+
+RunResult run_step(ShorterSteps& steps, const Strategy& strategy, const RunSetup& asked) {
+  const Experiment& experiment = steps.whole();
   RunSetup setup = asked;
   if (setup.power.empty()) setup.power = periodic_start(experiment, strategy, asked);
   if (setup.observer != nullptr || !may_be_shortened(experiment)) return run_once(experiment, strategy, setup);
-  setup.samples = samples_of_smallest(experiment, strategy, setup);
-  std::optional<RunResult> result = SteadyState(experiment, strategy, setup).run();
+  setup.samples = samples_of_smallest(steps, strategy, setup);
+  std::optional<RunResult> result = SteadyState(steps, strategy, setup).run();
   if (result) return std::move(*result);
   RunResult whole = run_once(experiment.is_outline ? written_whole(experiment) : experiment, strategy, setup);
   whole.notes.emplace_back(

@@ -20,6 +20,8 @@ namespace c3 { inline namespace workloads {
 /// 0.3 % of the sum of their times at 95 %. Steps whose layers alone repeat are simulated: in few layers of one
 /// micro-batch hardly any kernel repeats often enough to be known.
 RunResult run_step(const Experiment& experiment, const Strategy& strategy, const RunSetup& setup);
+/// The same of a step that is run several times.
+RunResult run_step(ShorterSteps& steps, const Strategy& strategy, const RunSetup& setup);
 
 /// For a run of a part of \p experiment whose kernels may be replayed; nullptr where none are.
 std::shared_ptr<KernelSamples> new_samples(const Experiment& experiment);

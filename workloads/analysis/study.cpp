@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <deque>
 #include <numeric>
 #include <utility>
 
@@ -39,7 +40,11 @@ struct Best {
 class Study {
  public:
   Study(const ExperimentFactory& make, const StudyWatch& watch)
-      : watch_(watch), experiments_(all_draws(make)), memory_(checked_memory()), cost_(plan()) {}
+      : watch_(watch),
+        experiments_(all_draws(make)),
+        steps_(experiments_.begin(), experiments_.end()),
+        memory_(checked_memory()),
+        cost_(plan()) {}
 
   StudyResult run() {
     const Experiment& experiment = experiments_.front();
@@ -187,10 +192,13 @@ class Study {
     return series;
   }
 
-  /// An observed run makes schedules of its own, and those of others would lie beside them in memory.
+  /// An observed run makes schedules of its own, and those of others would lie beside them in memory, as would
+  /// shorter steps.
   RunListeners begin_recording(const Strategy& strategy, const Experiment& experiment,
                                const std::string& abridged) {
     *schedules_ = {};
+    for (ShorterSteps& steps : steps_)
+      steps.clear();
     return watch_.recorder->begin(strategy, experiment, abridged);
   }
 
@@ -213,7 +221,7 @@ class Study {
     }
     begin_run(series.bound);
     Sample& sample = series.samples.emplace_back(
-        Sample{draw, series.setup.seed, run_step(experiments_[draw], *series.strategy, series.setup)});
+        Sample{draw, series.setup.seed, run_step(steps_[draw], *series.strategy, series.setup)});
     RunResult& run = sample.run;
     if (!is_recorded) run.records = {};
     has_kernels_ = has_kernels_ || run.kernels.any;
@@ -284,9 +292,10 @@ class Study {
     const Experiment& experiment = experiments_[percentile(samples, 50).draw];
     const bool is_shortened = result.step && result.step->is_shortened;
     begin_run(is_shortened ? Seconds{} : result.lower_bound);
-    const RunListeners listeners = begin_recording(strategy, recorded_part(experiment, result),
-                                                   is_shortened ? abridged_part(experiment) : "");
-    watch_.recorder->finish(result, record_run(experiment, result, *listeners.observer, listeners.launches));
+    const Experiment part = recorded_part(experiment, result);
+    const RunListeners listeners =
+        begin_recording(strategy, part, is_shortened ? abridged_part(experiment) : "");
+    watch_.recorder->finish(result, record_run(part, result, *listeners.observer, listeners.launches));
     end_run(StudyPart::recorded);
   }
 
@@ -364,6 +373,7 @@ class Study {
   const StudyWatch& watch_;
   const Strategy alone_{.name = "alone", .order = {}, .streams = {}};
   std::vector<Experiment> experiments_;   ///< one per draw; one when nothing is drawn
+  std::deque<ShorterSteps> steps_;        ///< by draw
   std::vector<ExperimentMemory> memory_;  ///< by draw
   StudyBounds bounds_{experiments_};
   StudyCost cost_;

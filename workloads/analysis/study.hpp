@@ -163,11 +163,12 @@ struct StudyWatch {
 /// bound, InterruptedError
 StudyResult run_study(const ExperimentFactory& make, const StudyWatch& watch = {});
 
-/// Runs \p strategy once more, as the run whose time is in \p result, under \p observer.
-std::vector<CollectiveRecord> record_run(const Experiment& experiment, const StrategyResult& result,
+/// Runs the strategy of \p result once more, as the run whose time is there, under \p observer.
+/// \param part recorded_part() of its experiment
+std::vector<CollectiveRecord> record_run(const Experiment& part, const StrategyResult& result,
                                          Observer& observer, LaunchObserver* launches = nullptr);
 
-/// What record_run() simulates of \p experiment: all of it, or the part from which its time follows.
+/// What is recorded of \p experiment: all of it, or the part from which its time follows.
 Experiment recorded_part(const Experiment& experiment, const StrategyResult& result);
 
 }}  // namespace c3::workloads

@@ -7,10 +7,10 @@
 
 namespace c3 { inline namespace workloads {
 
-std::vector<CollectiveRecord> record_run(const Experiment& experiment, const StrategyResult& result,
+std::vector<CollectiveRecord> record_run(const Experiment& part, const StrategyResult& result,
                                          Observer& observer, LaunchObserver* launches) {
-  const auto strategy = std::ranges::find(experiment.strategies, result.name, &Strategy::name);
-  if (strategy == experiment.strategies.end()) throw std::logic_error("record_run: no strategy " + result.name);
+  const auto strategy = std::ranges::find(part.strategies, result.name, &Strategy::name);
+  if (strategy == part.strategies.end()) throw std::logic_error("record_run: no strategy " + result.name);
   RunSetup setup;
   setup.cus = result.cus;
   setup.seed = result.recorded_seed;
@@ -18,7 +18,7 @@ std::vector<CollectiveRecord> record_run(const Experiment& experiment, const Str
   setup.launches = launches;
   setup.power = result.recorded_power;
   setup.samples = result.recorded_samples;
-  return run_once(recorded_part(experiment, result), *strategy, setup).records;
+  return run_once(part, *strategy, setup).records;
 }
 
 Experiment recorded_part(const Experiment& experiment, const StrategyResult& result) {
