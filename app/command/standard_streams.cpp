@@ -17,8 +17,12 @@ void open_if_closed(int descriptor, int mode) {
   static_cast<void>(::open("/dev/null", mode));
 }
 
-/// Says that all was written, whatever happened.
+int error_of_output = 0;  ///< of the first write to standard output that failed before another stream's
+
+/// Says that all was written, whatever happened. What was printed before comes before it where both streams go
+/// to one place.
 ssize_t write_if_possible(void* /*unused*/, const char* text, std::size_t size) {
+  if (std::fflush(stdout) != 0 && error_of_output == 0) error_of_output = errno;
   std::size_t written = 0;
   while (written < size) {
     const ssize_t part = ::write(STDERR_FILENO, text + written, size - written);
@@ -52,7 +56,7 @@ void prepare_standard_streams() {
 void flush_standard_output() {
   const bool failed_before = std::ferror(stdout) != 0;
   if (std::fflush(stdout) == 0 && !failed_before) return;
-  const int error = errno != 0 ? errno : EIO;
+  const int error = error_of_output != 0 ? error_of_output : errno != 0 ? errno : EIO;
   if (error == EPIPE) {
     std::signal(SIGPIPE, SIG_DFL);
     std::raise(SIGPIPE);

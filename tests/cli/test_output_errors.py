@@ -52,6 +52,14 @@ class OutputErrors(ScratchTest):
         self.assert_one_line(done, 74, r"^c3sim: .*out")
         self.assertEqual((self.folder / "out").read_text(), "mine")
 
+    def test_messages_come_behind_what_was_printed_before_them(self):
+        done = subprocess.run([COMMAND, "run", MAIN_JOB, *QUICK, "-o", "run.h5"], cwd=self.folder, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=True)
+        lines = done.stdout.splitlines()
+        self.assertIn("wrote run.h5; look into it with: c3sim inspect run.h5", lines)
+        first = next(i for i, line in enumerate(lines) if line.startswith("strategy "))
+        self.assertLess(first, lines.index("wrote run.h5; look into it with: c3sim inspect run.h5"))
+
     def test_a_full_disk_at_any_moment_leaves_nothing(self):
         for size in (0, 1000, 20_000, 60_000):
             with self.subTest(bytes=size):
