@@ -19,7 +19,8 @@ COMMENT_OR_TEXT = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTAL
 ANONYMOUS = re.compile(r"^(?:namespace \w+(?:::\w+)* \{ )?namespace \{$(.*?)^\}{1,2}  // namespace(?: [\w:]+)?$", re.DOTALL | re.MULTILINE)
 # What begins at the left margin, as clang-format leaves it, up to where a definition's name has ended.
 DEFINITION = re.compile(r"^(?:template <.*>\n)?\w[^\n;(){}=\[\]]*", re.MULTILINE)
-LAST_WORD = re.compile(r"(\w+)\s*$")
+# Of a type, what stands before its bases; of anything else, the last word.
+NAME_OF_DEFINITION = re.compile(r"(?:\b(?:class|struct|union|enum|enum class) (\w+)(?: final)?\s*(?::.*)?|(\w+)\s*)$", re.DOTALL)
 CONSTANTS = re.compile(r"^constexpr [^;]*;", re.MULTILINE)
 CONSTANTS_OF_FUNCTIONS = re.compile(r"^ +(?:static )?constexpr [^;]*?;", re.MULTILINE)
 NAME_OF_CONSTANT = re.compile(r"\b(k[A-Z]\w*)(?: = |\{)")
@@ -36,7 +37,8 @@ def code_of(text):
 
 def defined_in(code):
     """Names of functions, constants and types that are defined at the left margin."""
-    found = {name.group(1) for definition in DEFINITION.findall(code) if (name := LAST_WORD.search(definition))}
+    found = {name.group(1) or name.group(2) for definition in DEFINITION.findall(code)
+             if (name := NAME_OF_DEFINITION.search(definition))}
     return found.union(*(FURTHER_CONSTANT.findall(line) for line in CONSTANTS.findall(code)))
 
 

@@ -52,6 +52,12 @@ class UnityGroups(unittest.TestCase):
         self.assertEqual(groups(**files, g_hpp="struct helper {\n};\n"), {"a": 0, "b": 1})
         self.assertEqual(groups(**files, g_hpp="struct X {\n  int helper;\n};\n"), {"a": 0, "b": 0})
 
+    def test_a_type_is_named_before_its_bases(self):
+        derived = "namespace {\nclass Part final : public Base<int> {\n};\nenum class Kind : int {\n};\n}  // namespace\n"
+        for mention in ("Part", "Kind"):
+            self.assertEqual(groups(a=derived, b=f"void b({mention}) {{}}\n"), {"a": 0, "b": 1})
+        self.assertEqual(groups(a=derived, b="void b(Base<int>) {}\n"), {"a": 0, "b": 0})
+
     def test_a_constant_that_headers_define_twice_parts_who_names_it(self):
         files = {"g_hpp": "inline constexpr int kMost = 1;\n", "h_hpp": "inline constexpr long kMost = 2;\n",
                  "a": '#include "g.hpp"\nint a() { return kMost; }\n', "b": '#include "h.hpp"\n'}
