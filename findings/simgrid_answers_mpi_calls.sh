@@ -8,6 +8,7 @@
 # 3. With RTLD_DEEPBIND the module calls the library that it was linked with.
 #
 # Seen on 2026-11-30 with libsimgrid3.32 3.32-2+b2 and libopenmpi3 4.1.4-3+b1:
+#   SimGrid defines 387 functions MPI_*
 #   SimGrid first: SMPI
 #   Open MPI first: Open MPI
 #   module, RTLD_LOCAL: SMPI
@@ -65,12 +66,14 @@ gcc -shared -fPIC -I"$headers" name.c "$openmpi" -Wl,--allow-shlib-undefined -o 
 gcc opens.c -Wl,--no-as-needed "$simgrid" -Wl,--allow-shlib-undefined -o opens
 
 {
+  echo "SimGrid defines $(nm -D --defined-only "$simgrid" | grep -c ' [TW] MPI_') functions MPI_*"
   echo "SimGrid first: $(./simgrid_first)"
   echo "Open MPI first: $(./openmpi_first)"
   echo "module, RTLD_LOCAL: $(./opens ./module.so)"
   echo "module, RTLD_LOCAL | RTLD_DEEPBIND: $(./opens ./module.so deep)"
 } | tee seen
 cat >expected <<'T'
+SimGrid defines 387 functions MPI_*
 SimGrid first: SMPI
 Open MPI first: Open MPI
 module, RTLD_LOCAL: SMPI
