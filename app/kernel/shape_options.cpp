@@ -12,9 +12,8 @@ namespace {
 std::string_view described(ShapeKey key) {
   switch (key) {
     case ShapeKey::op:
-      return "gemm, attention, convolution, max_pool, average_pool, batch_norm, embedding_bag, or vector "
-             "operators "
-             "such as softmax, gelu+add";
+      return "gemm, attention, convolution, max_pool, average_pool, batch_norm, embedding_bag, gated_delta, "
+             "mamba2, causal_conv, or vector operators such as softmax, gelu+add";
     case ShapeKey::dtype:
       return "bf16, fp16, fp8 or fp32; with --csv, for rows without one";
     case ShapeKey::b:
@@ -24,17 +23,18 @@ std::string_view described(ShapeKey key) {
     case ShapeKey::k:
       return "Dimension of the gemm C[m,n] = A[m,k] B[k,n]; several values separated by commas";
     case ShapeKey::heads:
-      return "Attention: query heads";
+      return "Attention: query heads; recurrence: value heads";
     case ShapeKey::kv_heads:
-      return "Attention: key and value heads (default: as many as query heads)";
+      return "Attention: key and value heads (default: as many as query heads); recurrence: query and key "
+             "heads, of mamba2 groups (default: as many as heads)";
     case ShapeKey::seq:
-      return "Attention: queries in a sequence";
+      return "Attention: queries in a sequence; recurrence, causal_conv: tokens in a sequence";
     case ShapeKey::kv_seq:
       return "Attention: keys in a sequence (default: as many as queries)";
     case ShapeKey::head_dim:
-      return "Attention: elements in a head";
+      return "Attention: elements in a head; recurrence: in a key, of mamba2 the state's dimension";
     case ShapeKey::value_dim:
-      return "Attention: elements in a head's values (default: as head-dim)";
+      return "Attention, recurrence: elements in a head's values (default: as head-dim)";
     case ShapeKey::values:
       return "Attention: where the values are: apart, or in_keys, of which they are the first elements, as in "
              "latent attention's absorbed form (default: in_keys where several heads share one key and "
@@ -48,7 +48,8 @@ std::string_view described(ShapeKey key) {
       return "Vector operator: size of its tensors; embedding_bag: of a table";
     case ShapeKey::layout:
       return "Gemm: tn, nn or nt, as forward, gradient of activations, gradient of weights (default: tn); "
-             "of images: nchw or nhwc (default: nchw)";
+             "of images: nchw or nhwc (default: nchw); causal_conv: channels_last or channels_first (default: "
+             "channels_last)";
     case ShapeKey::warm:
       return "Operands that the caches still hold: of a gemm none, activations or all (default: none); of a "
              "vector operator all or none (default: all)";
@@ -95,6 +96,16 @@ std::string_view described(ShapeKey key) {
       return "Embedding_bag backward: sgd, exact_sgd or exact_rowwise_adagrad (default: exact_sgd)";
     case ShapeKey::reuse:
       return "Embedding_bag: which rows are looked up: uniform or dlrm_2021 (default: uniform)";
+    case ShapeKey::stage:
+      return "Recurrence: which of its kernels: norm, cumsum, inverse, rows, states or output of gated_delta; "
+             "cumsum, chunk_state, passing, product or output of mamba2; others with --pass backward";
+    case ShapeKey::chunk:
+      return "Recurrence: tokens in a chunk (default: 64 of gated_delta, 256 of mamba2)";
+    case ShapeKey::window:
+      return "Causal_conv: tokens of a window, at most 4 (default: 4)";
+    case ShapeKey::initial:
+      return "Recurrence: fresh, or carried: the first state is loaded and the last one stored (default: "
+             "fresh)";
   }
   return "";
 }

@@ -347,6 +347,7 @@ inline constexpr auto kKernelTables = std::to_array<KeyText>({
     {"vector", kOfClass},
     {"attention", kOfClass, {}, {When::attention_runs}},
     {"convolution", kOfClass, {}, {When::convolutions_run}},
+    {"scan", kOfClass, {}, {When::scans_run}},
 });
 
 /// Before the keys of fp32 products on matrix units: `fp32_matrix_peak`.

@@ -10,6 +10,7 @@
 #include "collectives/call.hpp"
 #include "configs/toml/rule.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
+#include "gpu/kernels/scan/scan_shape.hpp"
 #include "gpu/kernels/shape_words.hpp"
 
 namespace c3 { inline namespace configs {
@@ -59,20 +60,20 @@ inline constexpr auto kGemmKeys = std::to_array<KeyText>({
 
 inline constexpr auto kKernelKeys = std::to_array<KeyText>({
     {"op",
-     "gemm, attention, convolution, max_pool, average_pool, batch_norm, embedding_bag, or vector operators "
-     "such "
-     "as softmax"},
+     "gemm, attention, convolution, max_pool, average_pool, batch_norm, embedding_bag, gated_delta, mamba2, "
+     "causal_conv, or vector operators such as softmax"},
     {"dtype", "data type: bf16, fp16, fp8 or fp32"},
     {"b", "number of matrix products, sequences, images or bags", std::int64_t{1}},
     {"m", "gemm: rows of A and C"},
     {"n", "gemm: columns of B and C"},
     {"k", "gemm: columns of A, rows of B"},
-    {"heads", "attention: query heads"},
-    {"kv_heads", "attention: key and value heads; default: heads"},
-    {"seq", "attention: queries of a sequence"},
+    {"heads", "attention: query heads; recurrence: value heads"},
+    {"kv_heads",
+     "attention: key and value heads; recurrence: query and key heads, of mamba2 groups; default: heads"},
+    {"seq", "attention: queries of a sequence; recurrence, causal_conv: its tokens"},
     {"kv_seq", "attention: keys of a sequence; default: as many as queries"},
-    {"head_dim", "attention: elements of a head"},
-    {"value_dim", "attention: elements of a head's values; default: head_dim"},
+    {"head_dim", "attention: elements of a head; recurrence: of a key, of mamba2 the state dimension"},
+    {"value_dim", "attention, recurrence: elements of a head's values; default: head_dim"},
     {"values",
      "attention: apart, or in_keys: the first elements of each key; default: in_keys of one key head "
      "for several heads with a lower value_dim, else apart"},
@@ -81,14 +82,16 @@ inline constexpr auto kKernelKeys = std::to_array<KeyText>({
     {"rows", "vector operators: rows of their tensors; embedding_bag: of a table"},
     {"cols", "vector operators: columns of their tensors; embedding_bag: of a table"},
     {"traffic", "gemm: tiled or streamed", name_of(GemmTraffic::tiled)},
-    {"layout", "gemm: tn, nn or nt, as forward, its gradients; of images: nchw, nhwc"},
+    {"layout",
+     "gemm: tn, nn or nt, as forward, its gradients; of images: nchw, nhwc; causal_conv: channels_last, "
+     "channels_first"},
     {"warm",
      "operands still in the caches: of a gemm none (default), activations or all; of vector operators all "
      "(default) or none"},
     {"scales", "gemm in fp8: what shares a scale: tensor, block (128 of k) or mx (32)",
      name_of(GemmScales::tensor)},
     {"result", "gemm: rounded or fp32; added, added_fp32 to C", name_of(GemmResult::rounded)},
-    {"channels", "images: of the input"},
+    {"channels", "images: of the input; causal_conv: of a token"},
     {"filters", "convolution: channels of the output"},
     {"height", "images: of the input"},
     {"width", "default: height"},
@@ -106,6 +109,11 @@ inline constexpr auto kKernelKeys = std::to_array<KeyText>({
     {"lookups", "embedding_bag: rows that a bag adds"},
     {"update", "embedding_bag backward: sgd, exact_sgd or exact_rowwise_adagrad", "exact_sgd"},
     {"reuse", "embedding_bag: which rows are looked up: uniform or dlrm_2021", "uniform"},
+    {"stage", "recurrence: which of its kernels, as `output`"},
+    {"chunk", "recurrence: tokens of a chunk; default: 64 of gated_delta, 256 of mamba2"},
+    {"window", "causal_conv: tokens of a window, at most 4", std::int64_t{4}},
+    {"initial", "recurrence: fresh, or carried: the first state is loaded and the last one stored",
+     name_of(ScanState::fresh)},
     {"place", "vector operators: gpu, or pim, units in memory (gpu.pim_units)", name_of(Place::gpu)},
     {"on", "ranks that run it: a list, or \"0-3,6\"; default: all"},
 });

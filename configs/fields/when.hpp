@@ -24,6 +24,7 @@ enum class When : std::uint8_t {
   vector_products_run,
   attention_runs,
   convolutions_run,
+  scans_run,
   gemms_are_streamed,
   memory_computes,
   // What shares a GPU.

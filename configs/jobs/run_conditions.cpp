@@ -77,6 +77,8 @@ constexpr auto kConditions = std::to_array<Condition>({
      "no fp32 matrix product runs"},
     {When::attention_runs, [](const Question& of) { return has(of, "attention"); }, "no attention kernel runs"},
     {When::convolutions_run, [](const Question& of) { return has(of, "convolution"); }, "no convolution runs"},
+    {When::scans_run, [](const Question& of) { return has(of, "scan"); },
+     "no recurrence and no causal convolution runs"},
     {When::gemms_are_streamed,
      [](const Question& of) { return of.use.of_gpu.streamed || of.use.of_gpu.everything; },
      "no GEMM has traffic = \"streamed\""},

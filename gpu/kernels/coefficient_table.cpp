@@ -39,6 +39,7 @@ void visit_class(std::string_view kernel_class, Coefficients& coefficients, Visi
   if (kernel_class == "vector") return visit(kVectorFields, coefficients.vector);
   if (kernel_class == "attention") return visit(kAttentionFields, coefficients.attention);
   if (kernel_class == "convolution") return visit(kConvolutionFields, coefficients.convolution);
+  if (kernel_class == "scan") return visit(kScanFields, coefficients.scan);
   throw std::invalid_argument(
       fmt::format("unknown kernel class '{}'; known: {}", kernel_class, fmt::join(kKernelClasses, ", ")));
 }

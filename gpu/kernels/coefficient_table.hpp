@@ -12,8 +12,8 @@
 
 namespace c3 { inline namespace gpu {
 
-inline constexpr std::array<std::string_view, 5> kKernelClasses = {"vector_gemm", "matrix_gemm", "vector",
-                                                                   "attention", "convolution"};
+inline constexpr std::array<std::string_view, 6> kKernelClasses = {"vector_gemm", "matrix_gemm", "vector",
+                                                                   "attention",   "convolution", "scan"};
 
 /// The keys of one class as configs/kernels/CLASS.toml has them. A coefficient that differs is written as
 /// `share_default` and `share_ampere`, for a family, or `memory_share_gddr6`, for a memory technology.

@@ -203,12 +203,40 @@ inline constexpr std::array kConvolutionFields = {
                      "of all times but launches; 1 but for a GPU calibrated alone"},
 };
 
+/// Chunked recurrences and the causal convolutions before them.
+struct ScanCoefficients {
+  double matrix_share = 0.2;
+  double row_cycles = 600.0;
+  double conv_ops = 50.0;
+  double conv_row_ops = 20.0;
+  double token_cycles = 450.0;
+  double scale = 1.0;
+
+  bool operator==(const ScanCoefficients&) const = default;
+};
+
+using ScanField = CoefficientField<ScanCoefficients>;
+inline constexpr std::array kScanFields = {
+    ScanField{"matrix_share", &ScanCoefficients::matrix_share, 0.05, 1,
+              "of the matrix peak, of products of chunks"},
+    ScanField{"row_cycles", &ScanCoefficients::row_cycles, 10, 5000,
+              "core cycles of one row of the substitution that inverts a chunk's matrix"},
+    ScanField{"conv_ops", &ScanCoefficients::conv_ops, 1, 500,
+              "instructions of a result of a causal convolution, channels last"},
+    ScanField{"conv_row_ops", &ScanCoefficients::conv_row_ops, 1, 500, "the same, channels first"},
+    ScanField{"token_cycles", &ScanCoefficients::token_cycles, 0, 5000,
+              "core cycles from one token of a thread to its next, channels last"},
+    ScanField{"scale", &ScanCoefficients::scale, 0.2, 5,
+              "of all times but launches; 1 but for a GPU calibrated alone"},
+};
+
 struct KernelCoefficients {
   GemmCoefficients vector_gemm;  ///< fp32
   GemmCoefficients matrix_gemm;
   VectorCoefficients vector;
   AttentionCoefficients attention;
   ConvolutionCoefficients convolution;
+  ScanCoefficients scan;
 
   bool operator==(const KernelCoefficients&) const = default;
 };

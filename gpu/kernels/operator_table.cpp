@@ -18,10 +18,13 @@ extern const OperatorClass kConvolutionClass;
 extern const OperatorClass kEmbeddingClass;
 extern const OperatorClass kPoolClass;
 extern const OperatorClass kBatchNormClass;
+extern const OperatorClass kScanClass;
+extern const OperatorClass kCausalConvClass;
 
 OperatorClasses operator_classes() {
-  static constexpr std::array kAll = {&kGemmClass,      &kAttentionClass, &kVectorClass,   &kConvolutionClass,
-                                      &kEmbeddingClass, &kPoolClass,      &kBatchNormClass};
+  static constexpr std::array kAll = {&kGemmClass,        &kAttentionClass, &kVectorClass,
+                                      &kConvolutionClass, &kEmbeddingClass, &kPoolClass,
+                                      &kBatchNormClass,   &kScanClass,      &kCausalConvClass};
   return kAll;
 }
 

@@ -58,15 +58,20 @@ enum class ShapeKey : std::uint8_t {
   update,
   reuse,
   values,
+  stage,
+  chunk,
+  window,
+  initial,
 };
 
 /// By their number.
-inline constexpr std::array<std::string_view, 40> kShapeKeys = {
+inline constexpr std::array<std::string_view, 44> kShapeKeys = {
     "op",         "dtype",    "b",        "m",      "n",         "k",        "heads",    "kv_heads",
     "seq",        "kv_seq",   "head_dim", "causal", "pass",      "rows",     "cols",     "traffic",
     "layout",     "warm",     "scales",   "result", "value_dim", "channels", "filters",  "height",
     "width",      "filter_h", "filter_w", "pad_h",  "pad_w",     "stride_h", "stride_w", "dilation_h",
-    "dilation_w", "groups",   "solver",   "tables", "lookups",   "update",   "reuse",    "values"};
+    "dilation_w", "groups",   "solver",   "tables", "lookups",   "update",   "reuse",    "values",
+    "stage",      "chunk",    "window",   "initial"};
 
 constexpr std::string_view name_of(ShapeKey key) { return kShapeKeys.at(static_cast<std::size_t>(key)); }
 
@@ -74,7 +79,8 @@ constexpr std::string_view name_of(ShapeKey key) { return kShapeKeys.at(static_c
 constexpr bool is_text(ShapeKey key) {
   using enum ShapeKey;
   return key == op || key == dtype || key == pass || key == traffic || key == layout || key == warm ||
-         key == scales || key == result || key == solver || key == update || key == reuse || key == values;
+         key == scales || key == result || key == solver || key == update || key == reuse || key == values ||
+         key == stage || key == initial;
 }
 
 /// A word for each key, or a number that never was one; neither: not given.

@@ -8,7 +8,7 @@ StudyOutcome reproduce_kernels(const StudyInput& input, const PublishedFigures& 
   StudyParts parts;
   Jobs jobs;
   for (MakePart* const make : {fp32_part, matrix_part, clock_part, mechanisms_part, newer_part, tuned_part,
-                               attention_part, models_part}) {
+                               attention_part, scan_part, models_part}) {
     parts.push_back(make(input.data / "kernels"));
     parts.back()->plan(jobs);
   }

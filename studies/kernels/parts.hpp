@@ -39,6 +39,9 @@ MakePart tuned_part;
 /// Causal attention, forward, on A100 and H100.
 MakePart attention_part;
 
+/// Gated delta rule and causal convolutions, forward, on H100: calls of three libraries.
+MakePart scan_part;
+
 /// Whole models as sums of kernels, against the steps that NeuSight measured. No coefficient is fitted to them.
 MakePart models_part;
 

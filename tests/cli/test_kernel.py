@@ -208,6 +208,30 @@ class OneKernel(ScratchTest):
         self.assertIn("64 of 64 x 112 x 112 fp16 nhwc backward", c3sim("kernel", "batch_norm", *norm, "--layout", "nhwc", "--pass", "backward").stdout)
         self.assert_one_line(c3sim("kernel", "batch_norm", *norm[:-1], "fp8"), 2, "--dtype.*must be bf16, fp16 or fp32 of a batch norm")
 
+    def test_recurrences_run_kernel_by_kernel(self):
+        scan = ("--gpu", "h100-sxm", "-b", "2", "--heads", "32", "--kv-heads", "16", "--seq", "4096", "--head-dim", "128", "--dtype", "bf16")
+        states, = rows("gated_delta", *scan, "--stage", "states")
+        self.assertEqual([states[key] for key in ("op", "stage", "value_dim", "chunk", "pass", "initial", "work_groups")],
+                         ["gated_delta", "states", 128, 64, "forward", "fresh", 2 * 32 * 4])  # four blocks of 32 values
+        written = 2 * 32 * (4096 * 128 + 64 * 128 * 128) * 2  # V' of each token, a state of each chunk
+        self.assertAlmostEqual(states["hbm_write_bytes"] / written, 1, delta=0.01)
+        longer, = rows("gated_delta", *scan[:8], "--seq", "8192", *scan[10:], "--stage", "states")
+        self.assertAlmostEqual(longer["time_us"] / states["time_us"], 2, delta=0.05)
+        self.assertIn("states of 2 of 32/16 heads, 4096 x 128/128 in chunks of 64 bf16", c3sim("kernel", "gated_delta", *scan, "--stage", "states").stdout)
+        passing, = rows("ssd", *scan, "--stage", "passing_gradient", "--pass", "backward")
+        self.assertEqual((passing["op"], passing["chunk"]), ("mamba2", 256))
+        self.assert_one_line(c3sim("kernel", "gated_delta", *scan, "--stage", "passing"), 2, "--stage.*norm, cumsum, inverse, rows, states, output")
+        self.assert_one_line(c3sim("kernel", "gated_delta", *scan), 2, "--stage.*is missing; gated_delta requires it")
+
+    def test_causal_convolutions_move_their_input_once(self):
+        conv = ("--gpu", "h100-sxm", "--seq", "65536", "--channels", "8192", "--dtype", "bf16")
+        last, = rows("causal_conv", *conv)
+        first, = rows("causal_conv1d", *conv, "--layout", "channels_first")
+        self.assertEqual([last[key] for key in ("op", "window", "layout", "work_groups")], ["causal_conv", 4, "channels_last", 8192 * 32])
+        self.assertEqual((first["op"], first["work_groups"]), ("causal_conv", 8192))
+        self.assertAlmostEqual(last["hbm_write_bytes"] / (65536 * 8192 * 2), 1, delta=0.01)
+        self.assert_one_line(c3sim("kernel", "causal_conv", *conv, "--window", "5"), 2, "--window.*must be at most 4, not 5")
+
     def test_what_cannot_be_is_refused_with_the_reason(self):
         shape = GEMM[1:7]
         for arguments, code, message in (

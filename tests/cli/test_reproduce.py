@@ -40,6 +40,10 @@ TABLES = {
     + "1,4096,8192,8192,NT,True,fp32,1100,0.5\n",
     "attention_prefill_causal_a100_sxm.csv": ATTENTION,
     "attention_prefill_causal_h100_sxm.csv": ATTENTION,
+    "linear_attention_h100.csv": "framework,version,op_name,kernel_source,phase,batch_size,seq_len,num_tokens,d_model,num_k_heads,num_v_heads,model_name,us\n"
+    + "SGLang,0,gdn,chunk_gated_delta_rule,context,1,1024,1024,2048,16,32,m,100\n",
+    "mamba2_h100.csv": "kernel_source,phase,batch_size,seq_len,num_tokens,d_model,d_state,nheads,n_groups,chunk_size,model_name,us\n"
+    + "causal_conv1d_fn,context,1,1024,1024,1024,64,16,4,128,m,10\n",
 }
 FIELDS = ["id", "label", "unit", "published", "simulated", "p5", "p95", "low", "high", "gate", "pass", "kind", "known_miss",
           "source", "rows", "skipped", "beside"]

@@ -16,6 +16,8 @@
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/kernels/operator_table.hpp"
 #include "gpu/kernels/pool/pool_shape.hpp"
+#include "gpu/kernels/scan/causal_conv.hpp"
+#include "gpu/kernels/scan/scan_shape.hpp"
 #include "gpu/kernels/vector/vector_shape.hpp"
 #include "tests/support/gpu_bench.hpp"
 #include "tests/support/near.hpp"
@@ -69,6 +71,16 @@ BatchNormShape norm(Pass pass, ImageLayout layout) {
   return {.batch = 64, .channels = 64, .image = {112, 112}, .pass = pass, .layout = layout};
 }
 
+ScanShape scan(ScanStage stage, std::int64_t batch = 4) {
+  return {.stage = stage,
+          .batch = batch,
+          .length = 8192,
+          .heads = 32,
+          .key_heads = 16,
+          .key_dim = 128,
+          .value_dim = 128};
+}
+
 std::vector<Scene> scenes() {
   VectorChain chain = VectorOp::add;
   chain.append(VectorOp::gelu);
@@ -112,6 +124,11 @@ std::vector<Scene> scenes() {
       {"batch norm", norm(Pass::forward, ImageLayout::nhwc), 0.06},
       {"batch norm of few channels, backward", norm(Pass::backward, ImageLayout::nchw)},
       {"average pool, backward", pool(PoolOp::average, Pass::backward)},
+      // One wave, whose stores fall beside loads in cohorts. A partial second one takes a fifth longer there.
+      {"states of a recurrence", scan(ScanStage::states, 2), 0.1},
+      {"output of a recurrence", scan(ScanStage::output), 0.06},
+      {"inverse of a recurrence", scan(ScanStage::inverse), 0.06},
+      {"causal convolution", CausalConvShape{.batch = 4, .length = 16'384, .channels = 8192}, 0.05},
   };
 }
 

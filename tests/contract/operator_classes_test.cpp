@@ -69,6 +69,24 @@ const std::vector<Words>& samples() {
       {{op, "embedding_bag"}, {dtype, "fp32"}, {b, "8192"}, {rows, "1000000"}, {cols, "64"}, {lookups, "20"}},
       {{op, "max_pool"}, {dtype, "fp16"}, {b, "64"}, {channels, "64"}, {height, "112"}, {filter_h, "3"}},
       {{op, "batch_norm"}, {dtype, "fp16"}, {b, "64"}, {channels, "256"}, {height, "56"}},
+      {{op, "gated_delta"},
+       {dtype, "bf16"},
+       {stage, "states"},
+       {b, "4"},
+       {heads, "32"},
+       {kv_heads, "16"},
+       {seq, "8192"},
+       {head_dim, "128"}},
+      {{op, "mamba2"},
+       {dtype, "fp16"},
+       {stage, "output"},
+       {b, "4"},
+       {heads, "64"},
+       {kv_heads, "8"},
+       {seq, "8192"},
+       {head_dim, "128"},
+       {value_dim, "64"}},
+      {{op, "causal_conv"}, {dtype, "bf16"}, {seq, "65536"}, {channels, "8192"}},
       {{op, "transpose"}, {dtype, "bf16"}, {rows, "8192"}, {cols, "8192"}},
       {{op, "syrk"}, {dtype, "bf16"}, {rows, "4096"}, {cols, "2048"}},
   };
@@ -306,7 +324,8 @@ TEST_CASE("a kernel that c3sim wrote into a trace is of its operator's class whe
       {"vector", traces::WorkClass::vector},     {"convolution", traces::WorkClass::convolution},
       {"embedding", traces::WorkClass::vector},  {"pool", traces::WorkClass::vector},
       {"batch_norm", traces::WorkClass::vector}, {"transpose", traces::WorkClass::vector},
-      {"syrk", traces::WorkClass::gemm}};
+      {"syrk", traces::WorkClass::gemm},         {"scan", traces::WorkClass::gemm},
+      {"causal_conv", traces::WorkClass::vector}};
   for (const OperatorClass* of : with_new_classes()) {
     CAPTURE(of->name);
     CHECK(traces::work_class(*of) == expected.at(of->name));

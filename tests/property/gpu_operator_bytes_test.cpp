@@ -56,6 +56,9 @@ std::optional<Operator> any_operator() {
       // No more than keeps an image's size: of results in padding alone, nobody needs to read the gradient.
       {pad_h, std::to_string((side - 1) / 2)},
       {lookups, number(1, 60)},
+      {stage,
+       one_of({"norm", "cumsum", "inverse", "rows", "states", "output", "chunk_state", "passing", "product",
+               "state_gradient", "input_gradient", "row_gradient", "value_gradient", "key_gradient"})},
       {pass, one_of({"", "", "backward", "data", "weight"})}};
   ShapeWords words;
   for (const auto& [key, word] : given)

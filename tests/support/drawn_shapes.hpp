@@ -16,6 +16,8 @@
 #include "gpu/kernels/embedding/embedding_shape.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/kernels/operator_table.hpp"
+#include "gpu/kernels/scan/causal_conv.hpp"
+#include "gpu/kernels/scan/scan_shape.hpp"
 #include "gpu/kernels/windows.hpp"
 
 namespace c3::test {
@@ -44,7 +46,8 @@ inline DrawnKey drawn_key(ShapeKey key) {
     case traffic:
       return {.words = names(names_listed<GemmTraffic>())};
     case layout:
-      return {.words = names(names_listed<GemmLayout>(), names_listed<ImageLayout>())};
+      return {.words = names(names_listed<GemmLayout>(), names_listed<ImageLayout>(),
+                             names_listed<SequenceLayout>())};
     case warm:
       return {.words = names(names_listed<WarmOperands>())};
     case scales:
@@ -59,6 +62,10 @@ inline DrawnKey drawn_key(ShapeKey key) {
       return {.words = names(names_listed<ReuseProfile>())};
     case values:
       return {.words = names(names_listed<AttentionValues>())};
+    case stage:
+      return {.words = names(names_listed<ScanStage>())};
+    case initial:
+      return {.words = names(names_listed<ScanState>())};
     case causal:
       return {.words = {"0", "1"}};
     case m:
@@ -102,6 +109,10 @@ inline DrawnKey drawn_key(ShapeKey key) {
       return {.low = 1, .high = 64};
     case lookups:
       return {.low = 1, .high = 128};
+    case chunk:
+      return {.low = 16, .high = 256, .multiple = 64};
+    case window:
+      return {.low = 2, .high = 4};
   }
   FAIL("no words are known to draw under the key ", name_of(key));
   return {};

@@ -74,6 +74,7 @@ TEST_CASE("every GPU preset has coefficients of every class, and runs a kernel o
     check_ranges(kVectorFields, gpu.kernels.vector);
     check_ranges(kAttentionFields, gpu.kernels.attention);
     check_ranges(kConvolutionFields, gpu.kernels.convolution);
+    check_ranges(kScanFields, gpu.kernels.scan);
     for (const MatrixRate& rate : gpu.compute.matrix) {
       CAPTURE(name_of(rate.dtype));
       CHECK(rate.sustained <= rate.peak);

@@ -30,7 +30,8 @@ TABLES = {
                    for name in ("nvidia_bmm", "nvidia_linear", "nvidia_vec", "e2e")},
                 **{f"kernels/{name}_sxm.csv": _AICONFIGURATOR
                    for name in ("gemm_a100", "gemm_h100", "attention_prefill_causal_a100",
-                                "attention_prefill_causal_h100")}},
+                                "attention_prefill_causal_h100")},
+                **{f"kernels/{name}_h100.csv": _AICONFIGURATOR for name in ("linear_attention", "mamba2")}},
     "models": {"models": "aiconfigurator's model_configs, as the models' makers publish them"},
     "selection": {**{f"kernels/miopen_convolution_{gpu}.csv": _MIOPEN for gpu in ("mi100", "mi210")},
                   "kernels/rocblas_tile_choice.csv": "rocBLAS, https://github.com/ROCm/rocBLAS"},

@@ -12,6 +12,7 @@ GATED = {"fp32.linear", "fp32.bmm", "fp32.elementwise", "fp32.softmax", "fp32.la
          "small.signed.h100", "fp32.h100.bmm", "fp32.mi100.linear", "attention.mi300x.forward",
          "attention.mi300x.backward.a16", "attention.mi300x.backward.a32", "tuned.mi300x", "tuned.mi308x",
          "fp8.quantised.h100", "models.all",
+         *(f"scan.{of}.kept_out" for of in ("gated_delta", "conv.sglang", "conv.vllm", "conv.mamba2")),
          *(f"clock.b200.ratio.{us}us" for us in (0, 50, 100, 200, 500)), "clock.level.b200.2ms",
          *(f"clock.level.h100.{ms}ms" for ms in (2, 5, 10, 50, 100, 200, 400)),
          *(f"clock.level.a100.{ms}ms" for ms in (2, 50, 100))}
