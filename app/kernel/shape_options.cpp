@@ -102,7 +102,8 @@ std::string_view described(ShapeKey key) {
     case ShapeKey::chunk:
       return "Recurrence: tokens in a chunk (default: 64 of gated_delta, 256 of mamba2)";
     case ShapeKey::window:
-      return "Causal_conv: tokens of a window, at most 4 (default: 4)";
+      return "Attention: keys that a causal query sees at most (default: all before it); causal_conv: tokens "
+             "of a window, at most 4 (default: 4)";
     case ShapeKey::initial:
       return "Recurrence: fresh, or carried: the first state is loaded and the last one stored (default: "
              "fresh)";

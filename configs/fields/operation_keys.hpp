@@ -111,7 +111,10 @@ inline constexpr auto kKernelKeys = std::to_array<KeyText>({
     {"reuse", "embedding_bag: which rows are looked up: uniform or dlrm_2021", "uniform"},
     {"stage", "recurrence: which of its kernels, as `output`"},
     {"chunk", "recurrence: tokens of a chunk; default: 64 of gated_delta, 256 of mamba2"},
-    {"window", "causal_conv: tokens of a window, at most 4", std::int64_t{4}},
+    {"window",
+     "attention: keys that a causal query sees at most; default: all before it; causal_conv: tokens, at most "
+     "4; "
+     "default: 4"},
     {"initial", "recurrence: fresh, or carried: the first state is loaded and the last one stored",
      name_of(ScanState::fresh)},
     {"place", "vector operators: gpu, or pim, units in memory (gpu.pim_units)", name_of(Place::gpu)},

@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "configs/presets/preset_store.hpp"
 #include "engine/errors.hpp"
 #include "gpu/kernels/describe.hpp"
@@ -298,4 +300,51 @@ TEST_CASE("attention that cannot be is refused by name") {
   shape = kGrouped;
   shape.dtype = DType::fp8;
   CHECK_THROWS_WITH_AS(described(shape), "gpu 'mi300x-like' has no matrix rate for fp8", InfeasibleError);
+}
+
+TEST_CASE("windows: pairs are counted, and a window of all keys is none") {
+  for (const std::int64_t queries : {1, 5, 64, 100}) {
+    for (const std::int64_t keys : {queries, queries + 37}) {
+      for (const std::int64_t window : {1, 2, 40, 99, 200}) {
+        AttentionShape shape = with(kGrouped, queries, keys);
+        shape.window = window;
+        double pairs = 0.0;
+        for (std::int64_t query = 0; query < queries; ++query)
+          pairs += static_cast<double>(std::min(window, keys - queries + query + 1));
+        CAPTURE(queries);
+        CAPTURE(keys);
+        CAPTURE(window);
+        CHECK(visible_pairs(shape) == pairs);
+        const KernelDescription kernel = described(shape);
+        CHECK(kernel.useful_flops.value == near(2.0 * pairs * 2 * 8 * 256));
+        CHECK(kernel.flops.value * static_cast<double>(kernel.work_groups) >= kernel.useful_flops.value);
+      }
+    }
+  }
+  AttentionShape all = with(kGrouped, 256, 256);
+  const KernelDescription whole = described(all);
+  all.window = 256;
+  CHECK(described(all).compute_time == whole.compute_time);
+  CHECK(described(all).compulsory == whole.compulsory);
+}
+
+// 2,048 queries in tiles of 64, keys in steps of 32: a tile sees its own 64 keys and the 127 before its first,
+// which begin in the middle of a step: 6 steps, 2 and 4 of the first two tiles.
+TEST_CASE("windows: work groups go through the keys that they see") {
+  AttentionShape shape = with(kGrouped, 2048, 2048);
+  shape.window = 128;
+  const KernelDescription kernel = described(shape);
+  const double steps = (2.0 + 4.0 + 30.0 * 6.0) / 32.0;
+  CHECK(kernel.flops.value == near(4.0 * 128 * 64 * 32 * steps));
+  shape.pass = Pass::backward;
+  CHECK(described(shape).flops.value == near(10.0 * 128 * 64 * 32 * steps));
+}
+
+TEST_CASE("windows: few queries beside cached keys read their window alone") {
+  AttentionShape shape = with(kGrouped, 1, 8192);
+  const KernelDescription whole = described(shape);
+  shape.window = 128;
+  const KernelDescription kernel = described(shape);
+  CHECK(kernel.compulsory.value < whole.compulsory.value / 50.0);
+  CHECK(kernel.work_groups * 8 <= whole.work_groups);
 }

@@ -36,6 +36,7 @@ TABLES = {
     "selection": {**{f"kernels/miopen_convolution_{gpu}.csv": _MIOPEN for gpu in ("mi100", "mi210")},
                   "kernels/rocblas_tile_choice.csv": "rocBLAS, https://github.com/ROCm/rocBLAS"},
     "traces": {f"traces/{name}": _TRACES for name in ("megatron_tp8_a100", "hta", "tracelens", "pytorch_et")},
+    "windows": {f"kernels/attention_{name}_h100.csv": _AICONFIGURATOR for name in ("windows", "prefill_libraries")},
     "training": {"training/gpt_one_node_a100_2_and_4_gpus.csv": _VTRAIN},
 }
 

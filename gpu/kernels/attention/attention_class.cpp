@@ -37,6 +37,10 @@ Operator read(const ShapeWords& words) {
                        .kernel = kernel_of(words[op])};
   shape.kv_heads = extent_or(words, kv_heads, shape.heads);
   shape.keys = extent_or(words, kv_seq, shape.queries);
+  shape.window = extent_or(words, window, 0);
+  if (shape.window > 0 && !shape.causal)
+    refuse(window, "is of causal attention, whose queries see the keys right before them; set causal");
+  if (shape.window >= shape.keys) shape.window = 0;
   shape.value_dim = extent_or(words, value_dim, 0);
   if (shape.value_dim == shape.head_dim) shape.value_dim = 0;
   // Heads that share one key, whose value is narrower: nothing but latent attention has such shapes.
@@ -65,6 +69,7 @@ std::vector<ShapeField> fields(const AttentionShape& shape) {
   if (shape.value_dim > 0) fields.push_back({value_dim, shape.value_dim});
   const bool has_values = shape.value_dim > 0 || shape.values == AttentionValues::in_keys;
   if (has_values) fields.push_back({values, name_of(shape.values)});
+  if (shape.window > 0) fields.push_back({window, shape.window});
   return fields;
 }
 
@@ -75,8 +80,9 @@ std::string name_of_kernel(const AttentionShape& shape) {
 std::string shape_text(const AttentionShape& shape) {
   std::string values = shape.value_dim > 0 ? fmt::format("/{}", shape.value_dim) : "";
   if (shape.values == AttentionValues::in_keys) values += " in keys";
-  return fmt::format("{} of {}/{} heads, {}{} x {} x {}{} {}{}", shape.batch, shape.heads, shape.kv_heads,
-                     shape.causal ? "causal " : "", shape.queries, shape.keys, shape.head_dim, values,
+  const std::string window = shape.window > 0 ? fmt::format(" in windows of {}", shape.window) : "";
+  return fmt::format("{} of {}/{} heads, {}{} x {} x {}{}{} {}{}", shape.batch, shape.heads, shape.kv_heads,
+                     shape.causal ? "causal " : "", shape.queries, shape.keys, shape.head_dim, values, window,
                      name_of(shape.dtype), shape.pass == Pass::backward ? " backward" : "");
 }
 
@@ -89,12 +95,10 @@ Bytes output(const AttentionShape& shape) {
                                           : queries * head + keys * static_cast<double>(shape.key_width()));
 }
 
-// Masked scores do not count. The last query sees all keys, each one before it one less.
+// Masked scores do not count.
 Flops matrix_flops(const AttentionShape& shape) {
-  const auto queries = static_cast<double>(shape.queries);
-  const auto keys = static_cast<double>(shape.keys);
-  const double pairs = queries * (shape.causal ? keys - 0.5 * (queries - 1.0) : keys);
-  return Flops{2.0 * pairs * static_cast<double>(shape.batch * shape.heads) * products_of_pair(shape)};
+  return Flops{2.0 * visible_pairs(shape) * static_cast<double>(shape.batch * shape.heads) *
+               products_of_pair(shape)};
 }
 
 std::string_view coefficients(const AttentionShape&) { return "attention"; }
@@ -120,7 +124,8 @@ std::vector<std::int64_t> shape_numbers(const AttentionShape& shape) {
           shape.head_dim,
           std::int64_t{shape.causal},
           static_cast<std::int64_t>(shape.dtype),
-          static_cast<std::int64_t>(shape.pass)};
+          static_cast<std::int64_t>(shape.pass),
+          shape.window};
 }
 
 }  // namespace
@@ -145,6 +150,16 @@ const OperatorClass& operator_class(const AttentionShape&) { return kAttentionCl
 double products_of_pair(const AttentionShape& shape) {
   const auto head = static_cast<double>(shape.head_dim), value = static_cast<double>(shape.value_width());
   return shape.pass == Pass::forward ? head + value : 3.0 * head + 2.0 * value;
+}
+
+// The last query sees all keys, each one before it one less; a window ends that where it is full.
+double visible_pairs(const AttentionShape& shape) {
+  const auto queries = static_cast<double>(shape.queries), keys = static_cast<double>(shape.keys);
+  if (!shape.causal) return queries * keys;
+  if (shape.window == 0) return queries * (keys - 0.5 * (queries - 1.0));
+  const double before = keys - queries;
+  const double growing = std::clamp(static_cast<double>(shape.window) - before, 0.0, queries);
+  return growing * (before + 0.5 * (growing + 1.0)) + (queries - growing) * static_cast<double>(shape.window);
 }
 
 }}  // namespace c3::gpu

@@ -34,6 +34,11 @@ struct Grid {
   std::int64_t parts = 1;
 };
 
+/// Keys that any query sees.
+std::int64_t seen_keys(const AttentionShape& shape) {
+  return shape.window > 0 ? std::min(shape.keys, shape.window + shape.queries - 1) : shape.keys;
+}
+
 /// One work group a tile of queries. Few queries beside cached keys (decoding): all query heads that share keys
 /// are packed into one tile, and the keys are split until every CU has a part.
 Grid grid_of(const AttentionShape& shape, const Tile& tile, int cus) {
@@ -41,7 +46,8 @@ Grid grid_of(const AttentionShape& shape, const Tile& tile, int cus) {
                        shape.queries * (shape.heads / shape.kv_heads) <= tile.queries;
   if (!decodes) return {shape.batch * shape.heads * ceil_div(shape.queries, tile.queries), 1};
   const std::int64_t whole = shape.batch * shape.kv_heads;
-  const std::int64_t parts = std::clamp<std::int64_t>(ceil_div(cus, whole), 1, ceil_div(shape.keys, tile.keys));
+  const std::int64_t parts =
+      std::clamp<std::int64_t>(ceil_div(cus, whole), 1, ceil_div(seen_keys(shape), tile.keys));
   return {whole * parts, parts};
 }
 
@@ -56,9 +62,16 @@ Steps steps_of(const AttentionShape& shape, const Tile& tile) {
   if (!shape.causal) return {static_cast<double>(all), static_cast<double>(all)};
   const std::int64_t before = shape.keys - shape.queries;  // keys that every query sees
   double sum = 0;
-  for (std::int64_t i = 1; i <= tiles; ++i)
-    sum += static_cast<double>(ceil_div(before + std::min(i * tile.queries, shape.queries), tile.keys));
-  return {sum / static_cast<double>(tiles), static_cast<double>(all)};
+  std::int64_t longest = 0;
+  for (std::int64_t i = 0; i < tiles; ++i) {
+    const std::int64_t end = before + std::min((i + 1) * tile.queries, shape.queries);
+    const std::int64_t first = before + i * tile.queries + 1 - shape.window;  // of its first query's window
+    const std::int64_t steps =
+        ceil_div(end, tile.keys) - (shape.window > 0 ? std::max<std::int64_t>(first, 0) / tile.keys : 0);
+    sum += static_cast<double>(steps);
+    longest = std::max(longest, steps);
+  }
+  return {sum / static_cast<double>(tiles), static_cast<double>(longest)};
 }
 
 /// At which one after another of \p shape's products runs on all of \p gpu.
@@ -161,7 +174,7 @@ KernelDescription describe_attention(std::string name, const AttentionShape& sha
   const double mean = mean_dim(shape);
   const Bytes query_head = element * (static_cast<double>(shape.batch * shape.queries) * mean);
   const auto key_width = static_cast<double>(shape.key_width());
-  const Bytes key_head = element * (static_cast<double>(shape.batch * shape.keys) * key_width);
+  const Bytes key_head = element * (static_cast<double>(shape.batch * seen_keys(shape)) * key_width);
   const double q_tensors = forward ? 1.0 : 3.0;   // backward: Q, O and its gradient
   const double kv_written = forward ? 0.0 : 1.0;  // gradients of K and V; of Q there is one, as there is one O
 
@@ -192,10 +205,8 @@ KernelDescription describe_attention(std::string name, const AttentionShape& sha
   kernel.call = CallKind::attention;
   kernel.peak = rate.peak;
   if (shape.dtype != DType::fp32) kernel.flop_energy = flop_energy(shape.dtype);
-  const double seen =
-      shape.causal ? 1.0 - 0.5 * static_cast<double>(shape.queries - 1) / static_cast<double>(shape.keys) : 1.0;
-  kernel.useful_flops = Flops{products * 2.0 * heads * static_cast<double>(shape.keys) * seen *
-                              (static_cast<double>(shape.batch * shape.queries) * head_dim)};
+  kernel.useful_flops = Flops{2.0 * visible_pairs(shape) * static_cast<double>(shape.batch * shape.heads) *
+                              products_of_pair(shape)};
   kernel.compulsory = query_head * ((q_tensors + 1.0) * heads) + key_head * ((1.0 + kv_written) * kv_heads);
   const Bytes streamed = element * (static_cast<double>(tile.keys) * key_width * steps.mean);
   kernel.traffic = std::make_shared<AttentionTraffic>(query_head * (q_tensors * heads) / work_groups, streamed,

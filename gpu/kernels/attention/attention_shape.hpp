@@ -42,6 +42,8 @@ struct AttentionShape {
   AttentionKernel kernel = AttentionKernel::newest;
   std::int64_t value_dim = 0;                       ///< elements of a head's values and results; 0: head_dim
   AttentionValues values = AttentionValues::apart;  ///< in_keys: value_dim is at most head_dim
+  /// A causal query sees so many keys at most, of its own token and those right before it; 0: all before it.
+  std::int64_t window = 0;
 
   std::int64_t value_width() const { return value_dim > 0 ? value_dim : head_dim; }
   /// Elements of a key and its value in memory.
@@ -57,5 +59,8 @@ const OperatorClass& operator_class(const AttentionShape& shape);
 /// Backward computes scores again, and makes gradients of values and of probabilities by the latter, of queries
 /// and keys by the former.
 double products_of_pair(const AttentionShape& shape);
+
+/// Pairs of a query and a key that it sees, of one head of one sequence.
+double visible_pairs(const AttentionShape& shape);
 
 }}  // namespace c3::gpu

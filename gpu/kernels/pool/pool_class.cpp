@@ -23,13 +23,13 @@ std::string pool_name(const PoolShape& shape) {
 Operator read_pool(const ShapeWords& words) {
   using enum ShapeKey;
   need(words, words[op], {dtype, channels, height, filter_h});
-  const Extent2 of_window = sides_of(words, filter_h, filter_w);
+  const Extent2 filter = sides_of(words, filter_h, filter_w);
   const PoolShape shape{.op = pool_named(words[op]),
                         .batch = extent_or(words, b, 1),
                         .channels = extent(words, channels),
                         .image = sides_of(words, height, width),
-                        .window = of_window,
-                        .stride = sides_of(words, stride_h, stride_w, of_window),
+                        .window = filter,
+                        .stride = sides_of(words, stride_h, stride_w, filter),
                         .pad = pads_of(words, pad_h, pad_w),
                         .dtype = chosen<DType>(words, dtype),
                         .pass = chosen_or(words, pass, Pass::forward),
