@@ -6,9 +6,9 @@
 
 namespace c3 { inline namespace configs {
 
-inline constexpr double kWidest = 1'048'576;
-inline constexpr std::int64_t kMostLayers = 4096;  // also heads and experts
-inline constexpr std::int64_t kMostTokens = 16'777'216;
+inline constexpr auto kWidest = static_cast<double>(kWidestBlock);
+inline constexpr std::int64_t kMostLayers = kMostBlockHeads;  // also heads and experts
+inline constexpr std::int64_t kMostTokens = kMostBlockTokens;
 
 inline constexpr auto kModelFields = std::to_array<Field<ModelDimensions>>({
     number<&ModelDimensions::hidden>("hidden", {1, kWidest}, "elements of a token between layers"),
@@ -56,8 +56,12 @@ inline constexpr auto kModelFields = std::to_array<Field<ModelDimensions>>({
         .optional(),
     plain_flag<&ModelDimensions::output_norm>("output_norm", "whether blocks' outputs have norms of their own")
         .optional(),
+    plain_flag<&ModelDimensions::blocks_apart>(
+        "blocks_apart", "whether each name of layer_pattern is a layer, without a feed-forward block behind it")
+        .optional(),
 });
-static_assert(member_count<ModelDimensions>() == kModelFields.size() + 3, "all but name, experts and latent");
+static_assert(member_count<ModelDimensions>() == kModelFields.size() + 5,
+              "all but name, experts, latent, blocks and layer_pattern");
 
 inline constexpr auto kExpertFields = std::to_array<Field<ExpertDimensions>>({
     number<&ExpertDimensions::experts>("count", {1, kMostLayers}, "experts of a layer"),
@@ -81,6 +85,10 @@ inline constexpr auto kExpertFields = std::to_array<Field<ExpertDimensions>>({
         .optional(),
     choice<&ExpertDimensions::scores>("scores", "what the router makes of its logits").optional(),
     plain_flag<&ExpertDimensions::router_bias>("router_bias", "whether the router has a bias").optional(),
+    number<&ExpertDimensions::latent_width>(
+        "latent_width", {1, kWidest},
+        "elements that a projection makes of a token for its experts, as in Nemotron 3; default: hidden")
+        .optional(),
 });
 static_assert(member_count<ExpertDimensions>() == kExpertFields.size());
 

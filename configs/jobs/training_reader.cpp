@@ -8,6 +8,7 @@
 #include "configs/presets/model_reader.hpp"
 #include "configs/presets/spec_readers.hpp"
 #include "workloads/models/styles/style.hpp"
+#include "workloads/models/transformer.hpp"
 #include "workloads/training/context_rules.hpp"
 #include "workloads/training/expert_rules.hpp"
 #include "workloads/training/head_rules.hpp"
@@ -205,8 +206,13 @@ void check_model(Section& section, const TrainingSetup& setup) {
     if (count % share == 0) return;
     section.refuse("tensor_parallel", fmt::format("{} does not divide {}, which is {}", share, what, count));
   };
-  divides("the model's heads", model.heads);
-  divides("the model's kv_heads", model.kv_heads);
+  bool divides_blocks = true;
+  for (const BlockDimensions& mixer : mixers_of(model)) {
+    for (const DividedCount& of : mixer.kind->divided(model, mixer.sizes)) {
+      divides(fmt::format("{} {}", owner_of(mixer), of.what), of.count);
+      divides_blocks = divides_blocks && of.count % share == 0;
+    }
+  }
   divides("the model's ffn", model.ffn);
   if (setup.sequence_parallel) divides("the tokens of a micro-batch", setup.tokens());
   if (setup.tokens() % setup.product_parts() != 0)
@@ -222,7 +228,7 @@ void check_model(Section& section, const TrainingSetup& setup) {
   if (setup.recompute_every > model.layers)
     section.refuse("recompute_every", fmt::format("must not exceed the model's {} layers (it is {})",
                                                   model.layers, setup.recompute_every));
-  if (model.heads % share != 0 || model.kv_heads % share != 0) section.settle();
+  if (!divides_blocks) section.settle();
 }
 
 void check_dimensions(Section& model, const TrainingSetup& setup) {
@@ -242,6 +248,13 @@ void check_dimensions(Section& model, const TrainingSetup& setup) {
                              setup.tensor_parallel, setup.context.ranks));
 }
 
+/// Whether a part that only its kind of block has weights, which nothing freezes.
+bool has_own_weights(const ModelDimensions& model, const BlockDimensions& block) {
+  return std::ranges::any_of(block.kind->parts(model, block.sizes), [](const ModelPart& part) {
+    return std::holds_alternative<parts::Own>(part.kind) && parameters(part) > 0;
+  });
+}
+
 LoraSetup read_lora(Section& training, const TrainingSetup& setup) {
   const bool is_there = training.has("lora");
   training.explain("lora", "fine-tuning: frozen weights, and adapters that are trained");
@@ -252,6 +265,11 @@ LoraSetup read_lora(Section& training, const TrainingSetup& setup) {
   const int tensor_parallel = setup.tensor_parallel;
   const bool is_divided = setup.sequence_parallel && tensor_parallel > 1;
   if (setup.model.latent) training.refuse("lora", "is not supported with [model.latent]");
+  for (const BlockDimensions& mixer : mixers_of(setup.model))
+    if (has_own_weights(setup.model, mixer))
+      training.refuse("lora", fmt::format("is not supported with blocks of kind \"{}\", all of whose weights "
+                                          "are trained",
+                                          name_of(mixer.kind)));
   if (lora.rank % tensor_parallel != 0)
     section.fail("rank", fmt::format("must be a multiple of tensor_parallel, which is {} (it is {})",
                                      tensor_parallel, lora.rank));

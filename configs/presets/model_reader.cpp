@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "base/nearest_name.hpp"
 #include "configs/fields/model_fields.hpp"
 #include "workloads/models/transformer.hpp"
 #include "workloads/training/tensor_parallel.hpp"
@@ -47,6 +48,124 @@ LatentDimensions read_latent(Section section) {
   return latent;
 }
 
+/// What \p name means in each kind that has a key of that name.
+std::string meaning_in_kinds(std::string_view name) {
+  std::string text;
+  for (const BlockKind kind : kBlockKinds) {
+    const auto key = std::ranges::find(kind->keys, name, &BlockKey::name);
+    if (key != kind->keys.end())
+      text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", name_of(kind), key->meaning);
+  }
+  return text;
+}
+
+/// Keys of \p kind that \p section has.
+BlockSizes read_sizes(Section& section, BlockKind kind) {
+  BlockSizes sizes;
+  for (const BlockKey& key : kind->keys) {
+    const bool is_there = section.has(key.name);
+    if (section.is_rehearsal()) section.explain(key.name, meaning_in_kinds(key.name));
+    if (!is_there && key.usual)
+      sizes.push_back(*key.usual);
+    else if (key.is_flag)
+      sizes.push_back(section.flag(key.name) ? 1 : 0);
+    else
+      sizes.push_back(section.integer(key.name, 1, key.most));
+  }
+  return sizes;
+}
+
+std::string kinds_and_meanings() {
+  std::string text;
+  for (const BlockKind kind : kBlockKinds)
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", name_of(kind), kind->meaning);
+  return text;
+}
+
+BlockKind read_kind(Section& section) {
+  std::vector<std::string> names;
+  for (const BlockKind kind : kBlockKinds)
+    names.emplace_back(name_of(kind));
+  const std::string name = section.text("kind", Rule{ChoiceRule{names}});
+  if (section.is_rehearsal()) return BlockKind::attention;
+  const auto found =
+      std::ranges::find(kBlockKinds, std::string_view(name), [](BlockKind kind) { return name_of(kind); });
+  if (found == kBlockKinds.end()) section.fail("kind", unknown_name("kind of block", name, names));
+  return *found;
+}
+
+BlockDimensions read_block(Section section, std::string name) {
+  BlockDimensions block{.name = std::move(name), .kind = read_kind(section), .sizes = {}};
+  if (section.is_rehearsal()) section.explain("kind", kinds_and_meanings());
+  if (section.is_rehearsal())  // the keys of each kind, which files have in any table
+    for (const BlockKind kind : kBlockKinds)
+      read_sizes(section, kind);
+  block.sizes = read_sizes(section, block.kind);
+  section.finish();
+  return block;
+}
+
+/// Of one model. Those that people train have three kinds at most.
+constexpr std::size_t kMostBlocks = 64;
+
+void read_blocks(Section& section, ModelDimensions& model) {
+  const bool has_blocks = section.has("blocks");
+  section.explain("blocks",
+                  "blocks that layers may have in place of the model's attention, by names of your own");
+  if (!has_blocks) return;
+  Section blocks = section.table("blocks");
+  for (const ChosenKey& key : blocks.chosen_keys()) {
+    model.blocks.push_back(read_block(blocks.table(key.name), key.name));
+    blocks.explain(key.name, "a block, by a name that layer_pattern has");
+    if (model.blocks.size() > kMostBlocks) section.fail("blocks", fmt::format("at most {}", kMostBlocks));
+    if (key.name == kOwnAttention || key.name == kDenseBlock || key.name == kExpertsBlock)
+      blocks.refuse(key.name, "is a block that every model has; take another name");
+  }
+}
+
+/// Names of blocks that every pattern may have.
+std::vector<std::string> names_of_blocks(const ModelDimensions& model) {
+  std::vector<std::string> names = {std::string(kOwnAttention)};
+  for (const BlockDimensions& block : model.blocks)
+    names.push_back(block.name);
+  if (!model.blocks_apart) return names;
+  names.emplace_back(kDenseBlock);
+  if (model.experts) names.emplace_back(kExpertsBlock);
+  return names;
+}
+
+void read_pattern(Section& section, ModelDimensions& model) {
+  const bool is_there = section.has("layer_pattern");
+  section.explain("layer_pattern",
+                  "the block of each layer, by name, from the first one on again where layers are more; "
+                  "default: all have the model's attention");
+  if (is_there) {
+    const std::vector<std::string> names = names_of_blocks(model);
+    std::vector<ConfigError> unknown;
+    for (const PlacedText& text : section.sourced_texts("layer_pattern", {"[A-Za-z0-9_.-]+", "attention"})) {
+      if (std::ranges::find(names, text.name) == names.end())
+        unknown.emplace_back(text.origin, "model.layer_pattern", unknown_name("block", text.name, names));
+      model.layer_pattern.push_back(text.name);
+    }
+    if (!unknown.empty()) throw ConfigError(unknown);
+  }
+  if (section.is_rehearsal()) return;
+  if (std::ssize(model.layer_pattern) > model.layers)
+    section.refuse("layer_pattern", fmt::format("has {} names, and the model {} layers",
+                                                model.layer_pattern.size(), model.layers));
+  if (model.blocks_apart && model.layer_pattern.empty())
+    section.refuse("blocks_apart", "requires layer_pattern, which names the block of each layer");
+  if (!model.layer_pattern.empty() && model.structure == Structure::encoder_decoder)
+    section.refuse("layer_pattern", "is of models of one stack, and structure is \"encoder-decoder\"");
+  for (const BlockDimensions& block : model.blocks) {
+    if (std::ranges::find(model.layer_pattern, block.name) == model.layer_pattern.end())
+      section.refuse("blocks", fmt::format("has '{}', which no layer of layer_pattern is", block.name));
+    if (block.kind->conflict == nullptr) continue;
+    if (const auto conflict = block.kind->conflict(model, block.sizes))
+      section.fail("blocks", fmt::format("{}.{}: {}", block.name, conflict->key, conflict->what));
+  }
+}
+
 }  // namespace
 
 ModelDimensions read_model(Section& section) {
@@ -58,6 +177,8 @@ ModelDimensions read_model(Section& section) {
   const bool has_latent = section.has("latent");
   section.explain("latent", "attention whose queries, keys and values come from short vectors (MLA)");
   if (has_latent) model.latent = read_latent(section.table("latent"));
+  read_blocks(section, model);
+  read_pattern(section, model);
   if (model.own_head_dim == 0 && !model.latent && model.hidden % model.heads != 0) {
     section.fail("heads", fmt::format("must divide hidden, which is {}, or head_dim be given", model.hidden));
   }

@@ -17,6 +17,7 @@
 #include "tests/support/mi300x_like.hpp"
 #include "tests/support/random_programs.hpp"
 #include "tests/unit/training_setups.hpp"
+#include "workloads/models/blocks/block_kind.hpp"
 #include "workloads/training/context_rules.hpp"
 #include "workloads/training/pipeline_rules.hpp"
 
@@ -47,16 +48,17 @@ struct DrawnGrid {
 
 class RandomGrids {
  public:
-  /// \param shares_context ranks share sequences, as many of them as there can be
-  explicit RandomGrids(std::uint32_t seed, bool shares_context = false)
-      : random_(seed), shares_context_(shares_context) {}
+  enum class Draw : std::uint8_t { plain, shared_sequences, unlike_layers };
+  explicit RandomGrids(std::uint32_t seed, Draw draw = Draw::plain) : random_(seed), draw_(draw) {}
 
   /// Of what there can be: drawn until it breaks no rule.
   DrawnGrid next() {
     for (;;) {
       DrawnGrid grid = any();
       if (broken_pipeline_rules(grid.setup, grid.cluster.ranks()).empty())
-        return shares_context_ ? shared(grid) : grid;
+        return draw_ == Draw::shared_sequences ? shared(grid)
+               : draw_ == Draw::unlike_layers  ? hybrid(grid)
+                                               : grid;
     }
   }
 
@@ -132,8 +134,34 @@ class RandomGrids {
     return grid;
   }
 
+  /// Layers have two kinds of blocks in turn, all kinds on all grids together.
+  DrawnGrid hybrid(DrawnGrid grid) {
+    ModelDimensions& model = grid.setup.model;
+    const BlockKind kind = kBlockKinds[kind_++ % kBlockKinds.size()];
+    BlockDimensions block{.name = "own", .kind = kind, .sizes = usual_sizes(kind)};
+    for (std::size_t i = 0; i < block.sizes.size(); ++i) {
+      const std::string_view key = kind->keys[i].name;
+      if (!kind->keys[i].usual) block.sizes[i] = key == "groups" ? 4 : key.ends_with("heads") ? 8 : 16;
+      if (key == "window" && kind == BlockKind::attention) block.sizes[i] = 16;
+    }
+    if (kind == BlockKind::latent) {
+      model.latent =
+          LatentDimensions{.query_rank = 24, .kv_rank = 16, .plain_dim = 8, .rotated_dim = 8, .value_dim = 16};
+      grid.setup.sequence_parallel = grid.setup.tensor_parallel > 1;
+      grid.setup.pipeline.scatter_gather = false;
+    }
+    model.structure = Structure::decoder;
+    model.layers *= 2;
+    model.blocks = {std::move(block)};
+    model.layer_pattern = {"own", "attention"};
+    grid.setup.framework.attention = AttentionCode::flash2;
+    grid.setup.framework.grouped_heads = true;
+    return grid;
+  }
+
   std::mt19937 random_, overlap_{28}, context_{29};
-  bool shares_context_ = false;
+  Draw draw_ = Draw::plain;
+  std::size_t kind_ = 0;
   std::size_t exchange_ = 0;
 };
 
@@ -212,5 +240,9 @@ TEST_CASE("training steps on random grids of up to 64 GPUs take as long folded a
 }
 
 TEST_CASE("steps whose ranks share sequences, by every exchange, take as long folded as rank by rank") {
-  CHECK(check_folded_grids(RandomGrids(20251126, true)) >= grids() / 2);
+  CHECK(check_folded_grids(RandomGrids(20251126, RandomGrids::Draw::shared_sequences)) >= grids() / 2);
+}
+
+TEST_CASE("steps whose layers have blocks of every kind take as long folded as rank by rank") {
+  CHECK(check_folded_grids(RandomGrids(20251127, RandomGrids::Draw::unlike_layers)) == 0);
 }

@@ -23,6 +23,8 @@ CASES = {
     # Two of 32 layers on eight GPUs, one of which is simulated: forward, backward, gathers ahead and reduce-scatters behind.
     "training_step": ["run", "configs/experiments/training/llama3_8b_fsdp8.toml", "--set", "+model.layers=2",
                       "--set", "measure.seeds=1", "--json", "-o", "OUT/step.h5"],
+    # A layer of each kind of block, on eight GPUs of which four share heads.
+    "hybrid_step": ["run", "tests/golden/hybrid.toml", "--json", "-o", "OUT/hybrid.h5"],
     "two_nodes": ["collective", "all_reduce", "--system", "h100-sxm-8", "--nodes", "2", "--min", "64 KiB", "--max", "256 MiB",
                   "--factor", "64", "--algo", "auto,ring,tree", "--json"],
     "t3": ["run", "studies/t3/one.toml", "--set", "measure.seeds=2", "--json", "-o", "OUT/t3.h5"],

@@ -164,4 +164,48 @@ TEST_CASE("parts of a model that do not fit are refused where they are") {
         "m.toml:8:1: model.heads_dim: unknown key; did you mean 'head_dim'?");
 }
 
+const std::string kWindows = kDense +
+                             "layer_pattern = [\"local\", \"attention\"]\n"
+                             "[blocks.local]\nkind = \"attention\"\nwindow = 16\n";
+
+TEST_CASE("blocks and the layers that have them") {
+  const ModelDimensions model = read(kWindows);
+  REQUIRE(model.blocks.size() == 1);
+  CHECK(model.blocks[0].name == "local");
+  CHECK(model.blocks[0].kind == BlockKind::attention);
+  CHECK(model.layer_pattern == std::vector<std::string>{"local", "attention"});
+  CHECK(mixers_of(model).size() == 2);
+  const ModelDimensions apart =
+      read(kDense + "blocks_apart = true\nlayer_pattern = [\"mlp\", \"attention\"]\n");
+  CHECK(apart.blocks_apart);
+  CHECK_FALSE(mixer_of(apart, 0).has_value());
+}
+
+TEST_CASE("blocks: what is wrong is said at its key") {
+  CHECK(refusal(kDense + "layer_pattern = [\"locla\"]\n[blocks.local]\nkind = \"attention\"\n")
+            .ends_with(
+                "model.layer_pattern: unknown block 'locla'; did you mean 'local'? known: attention, local"));
+  CHECK(refusal(kDense + "layer_pattern = [\"x\", \"attention\", \"y\"]\n").find("block 'y'") !=
+        std::string::npos);
+  CHECK(refusal(kDense + "[blocks.local]\nkind = \"attention\"\n")
+            .ends_with("model.blocks: has 'local', which no layer of layer_pattern is"));
+  CHECK(refusal(kDense + "layer_pattern = [\"x\"]\n[blocks.x]\nkind = \"gated_delta\"\nkey_heads = 2\n")
+            .ends_with("model.blocks.x.key_dim: is missing"));
+  CHECK(refusal(kDense + "layer_pattern = [\"x\"]\n[blocks.x]\nkind = \"attention\"\nstate = 2\n")
+            .find("model.blocks.x.state: unknown key") != std::string::npos);
+  CHECK(refusal(kDense + "layer_pattern = [\"x\"]\n[blocks.x]\nkind = \"attention\"\nwindow = 4\nchunk = 8\n")
+            .ends_with("model.blocks: x.chunk: a token sees a window or the tokens of its chunk, not both"));
+  CHECK(refusal(kDense + "layer_pattern = [\"x\"]\n[blocks.x]\nkind = \"latent\"\n")
+            .ends_with("model.blocks: x.kind: is \"latent\", which requires the table [model.latent]"));
+  CHECK(refusal(kDense + "layer_pattern = [\"mlp\"]\n").find("unknown block 'mlp'") != std::string::npos);
+  std::string many = kDense;
+  for (int block = 0; block < 65; ++block)
+    many += "[blocks.x" + std::to_string(block) + "]\nkind = \"attention\"\n";
+  CHECK(refusal(many).ends_with("model.blocks: at most 64"));
+  CHECK(refusal(kDense + "blocks_apart = true\n")
+            .ends_with("model.blocks_apart: requires layer_pattern, which names the block of each layer"));
+  CHECK(refusal(kDense + "layer_pattern = [\"attention\"]\n[blocks.attention]\nkind = \"attention\"\n")
+            .find("model.blocks.attention: is a block that every model has") != std::string::npos);
+}
+
 }}  // namespace c3

@@ -161,7 +161,8 @@ class TrainingLowering::ContextAttention {
     lowering_.last_forward().kept += output();
   }
 
-  void whole_forward() { forward(own_).kept = output() + sums(); }
+  AttentionShape whole() const { return in_chunks(own_, part_); }
+  void whole_forward() { forward(whole()).kept = output() + sums(); }
 
   /// Of the ring's step \p number, counted from the one of the own keys.
   AttentionShape step_shape(std::int64_t number) const {
@@ -288,7 +289,7 @@ class TrainingLowering::ContextAttention {
     if (divides_heads()) exchange(Way::all_to_all, {alike(local_queries())}, push_backward());
     switch (kind()) {
       case Kind::whole:
-        backward(backward_of(own_));
+        backward(backward_of(whole()));
         break;
       case Kind::ring:
         is_narrow() ? narrow_ring_backward() : ring_backward();

@@ -4,8 +4,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/enum_names.hpp"
+#include "workloads/models/blocks/block_kind.hpp"
 
 namespace c3 { inline namespace workloads {
 
@@ -70,7 +73,8 @@ struct ExpertDimensions {
   std::int64_t groups = 1;        ///< of experts, neighbours
   std::int64_t groups_per_token = 1;  ///< from which a token's experts are chosen
   RouterScores scores = RouterScores::softmax;
-  bool router_bias = false;  ///< one number for each expert
+  bool router_bias = false;       ///< one number for each expert
+  std::int64_t latent_width = 0;  ///< of what experts read and make of a token; 0: the model's hidden
 
   /// Whether layer \p layer, counted from 0, has experts.
   bool are_in(std::int64_t layer) const { return layer >= dense_layers && (layer + 1) % interval == 0; }
@@ -89,6 +93,11 @@ struct LatentDimensions {
 
   bool operator==(const LatentDimensions&) const = default;
 };
+
+/// Blocks that every model has by these names.
+inline constexpr std::string_view kOwnAttention = "attention";  ///< of the model's own sizes
+inline constexpr std::string_view kDenseBlock = "mlp";
+inline constexpr std::string_view kExpertsBlock = "experts";
 
 /// One transformer. What has a default here may be left unsaid in a preset; the defaults are LLaMA's.
 struct ModelDimensions {
@@ -121,6 +130,12 @@ struct ModelDimensions {
   bool position_keys = false;    ///< of relative positions, beside those of tokens (arXiv 1901.02860, XLNet)
   bool output_norm = false;      ///< of what a block makes, before it is added to what runs past it
 
+  std::vector<BlockDimensions> blocks = {};  ///< that layers may have where others have attention
+  /// Names of blocks, one for each layer, from the first one on again where layers are more: of `blocks`, or
+  /// kOwnAttention. Empty: all layers have attention. With `blocks_apart` also kDenseBlock and kExpertsBlock.
+  std::vector<std::string> layer_pattern = {};
+  bool blocks_apart = false;  ///< each name of the pattern is a layer; else feed-forward or experts follow it
+
   /// Of queries and keys.
   std::int64_t head_dim() const {
     if (latent) return latent->plain_dim + latent->rotated_dim;
@@ -128,6 +143,12 @@ struct ModelDimensions {
   }
   std::int64_t value_dim() const { return latent ? latent->value_dim : head_dim(); }
   std::int64_t attention_width() const { return heads * head_dim(); }  ///< of all queries of a token
+  /// Of what a token sends to its experts.
+  std::int64_t routed_width() const {
+    return experts && experts->latent_width > 0 ? experts->latent_width : hidden;
+  }
+  /// Whether positions are said by rotating queries and keys.
+  bool has_rotation() const { return positions == 0 && relative_buckets == 0 && !position_keys; }
   std::int64_t expert_width() const { return experts && experts->width > 0 ? experts->width : ffn; }
 
   bool operator==(const ModelDimensions&) const = default;

@@ -2,6 +2,8 @@
 
 #include <numeric>
 
+#include "workloads/models/own_part.hpp"
+
 namespace c3 { inline namespace workloads {
 namespace {
 
@@ -47,6 +49,7 @@ struct Weights {
   std::int64_t operator()(const parts::Classes& classes) const {
     return classes.width * classes.width + classes.width + classes.classes * (classes.width + 1);
   }
+  std::int64_t operator()(const parts::Own& own) const { return own.part->parameters(); }
   template <typename Other>
   std::int64_t operator()(const Other& /*part*/) const {
     return 0;

@@ -3,6 +3,7 @@
 /// Widths are in numbers a token.
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <variant>
@@ -13,21 +14,27 @@
 
 namespace c3 { inline namespace workloads {
 
+class OwnPart;
+
 /// Where in a model a part is.
 enum class BlockId : std::uint8_t {
   embedding,
   self_attention,
-  cross_attention,  ///< of a decoder, to what the encoder makes
-  feed_forward,     ///< or experts in its place
-  experts,          ///< kernels of those, under training frameworks
-  shared_experts,   ///< to which all tokens go, beside those
-  stack_end,        ///< after the last layer
+  linear_attention,  ///< in its place
+  state_space,       ///< the same
+  cross_attention,   ///< of a decoder, to what the encoder makes
+  feed_forward,      ///< or experts in its place
+  experts,           ///< kernels of those, under training frameworks
+  shared_experts,    ///< to which all tokens go, beside those
+  stack_end,         ///< after the last layer
   head,
   loss,
 };
 constexpr auto enum_names(BlockId) {
   return std::to_array<EnumName<BlockId>>({{"embedding", BlockId::embedding},
                                            {"attn", BlockId::self_attention},
+                                           {"linear", BlockId::linear_attention},
+                                           {"ssm", BlockId::state_space},
                                            {"cross", BlockId::cross_attention},
                                            {"mlp", BlockId::feed_forward},
                                            {"experts", BlockId::experts},
@@ -43,6 +50,7 @@ enum class Role : std::uint8_t {
   norm,
   compress,     ///< projections to the latent vectors of queries, and of keys and values
   latent_norm,  ///< of these
+  widen,        ///< from the vectors that experts make to those of tokens
   expand,       ///< projection from that of queries to heads
   expand_kv,    ///< the same of keys and values
   output_norm,  ///< of what the block makes
@@ -58,6 +66,9 @@ enum class Role : std::uint8_t {
   softmax,
   dropout,
   values,
+  output_gate,  ///< times what attention makes
+  convolution,  ///< along the sequence
+  scan,         ///< a recurrence over the tokens
   out,
   router,
   experts,
@@ -83,6 +94,7 @@ constexpr auto enum_names(Role) {
                                         {"norm", Role::norm},
                                         {"compress", Role::compress},
                                         {"latent_norm", Role::latent_norm},
+                                        {"widen", Role::widen},
                                         {"expand", Role::expand},
                                         {"expand_kv", Role::expand_kv},
                                         {"output_norm", Role::output_norm},
@@ -98,6 +110,9 @@ constexpr auto enum_names(Role) {
                                         {"softmax", Role::softmax},
                                         {"dropout", Role::dropout},
                                         {"values", Role::values},
+                                        {"output_gate", Role::output_gate},
+                                        {"conv", Role::convolution},
+                                        {"scan", Role::scan},
                                         {"out", Role::out},
                                         {"router", Role::router},
                                         {"experts", Role::experts},
@@ -154,6 +169,7 @@ struct Norm {
   std::int64_t width = 0;
   bool is_of_sum = true;  ///< its input is a residual sum, or runs past the blocks like one
   bool is_frozen = false;
+  bool reads_layer_input = false;  ///< what the layer before has made
 };
 
 /// Tokens times a weight, or several weights that have the same input.
@@ -217,6 +233,8 @@ struct Attention {
   /// From which keys of relative positions are made, without a bias; queries are biased towards keys of tokens,
   /// of positions and of segments. 0: there are none.
   std::int64_t position_inputs = 0;
+  std::int64_t window = 0;  ///< tokens that one sees, its own and those right before it; 0: all before it
+  std::int64_t chunk = 0;   ///< tokens among which attention stays; 0: a whole sequence
 };
 
 struct Activation {
@@ -271,12 +289,17 @@ struct Loss {
   std::int64_t words = 0;
 };
 
+/// What only one kind of block has.
+struct Own {
+  std::shared_ptr<const OwnPart> part;  ///< never null
+};
+
 }  // namespace parts
 
 using PartKind = std::variant<parts::Embedding, parts::RelativeBias, parts::Norm, parts::Projection,
                               parts::HeadNorm, parts::Rotation, parts::LatentRotation, parts::Attention,
                               parts::Activation, parts::Residual, parts::Dropout, parts::Router, parts::Experts,
-                              parts::Classes, parts::Loss, parts::Adapter, parts::Picked>;
+                              parts::Classes, parts::Loss, parts::Adapter, parts::Picked, parts::Own>;
 
 struct ModelPart {
   PartId id;

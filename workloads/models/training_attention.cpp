@@ -1,9 +1,11 @@
 // Attention under training frameworks: rotation, and one kernel or products.
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "gpu/kernels/attention/attention_shape.hpp"
 #include "gpu/kernels/operator_table.hpp"
+#include "gpu/kernels/tiling.hpp"
 #include "workloads/models/training_lowering.hpp"
 
 namespace c3 { inline namespace workloads {
@@ -28,9 +30,13 @@ AttentionKernel kernel_of(AttentionCode code) {
 }
 
 // As many pairs of queries and keys as a mask over documents leaves. Wrong when: memory traffic of keys and
-// values matters, which is counted for the keys that a query sees.
-void pack(AttentionShape& shape, std::int64_t keys) {
+// values matters, which is counted for the keys that a query sees; windows or chunks cut documents that are
+// little longer.
+void pack(AttentionShape& shape, std::int64_t keys, std::int64_t chunk) {
   shape.keys = keys;
+  for (const std::int64_t most : {shape.window, chunk})
+    if (most > 0) shape.keys = std::min(shape.keys, most);
+  shape.window = 0;
   shape.causal = false;
 }
 
@@ -98,14 +104,25 @@ AttentionShape TrainingLowering::shape_of(const parts::Attention& part) const {
                        .causal = part.is_causal,
                        .dtype = batch_.dtype};
   shape.kernel = kernel_of(framework_.attention);
-  if (batch_.packed_keys > 0) pack(shape, batch_.packed_keys);
+  if (part.window < shape.keys * batch_.context.ranks) shape.window = part.window;
+  if (batch_.packed_keys > 0) pack(shape, batch_.packed_keys, part.chunk);
   if (part.value_dim != part.head_dim) shape.value_dim = part.value_dim;
+  return shape;
+}
+
+// A chunk is a sequence of its own. Wrong when: sequences end with a chunk that is not full, whose tokens are
+// shared out among all chunks here.
+AttentionShape TrainingLowering::in_chunks(AttentionShape shape, const parts::Attention& part) {
+  if (part.chunk == 0 || !shape.causal) return shape;  // packed documents are no longer causal
+  const std::int64_t chunks = ceil_div(shape.queries, part.chunk);
+  shape.batch *= chunks;
+  shape.queries = shape.keys = ceil_div(shape.queries, chunks);
   return shape;
 }
 
 void TrainingLowering::attention_kernel(const parts::Attention& part) {
   begin(Role::kernel);
-  AttentionShape shape = shape_of(part);
+  AttentionShape shape = in_chunks(shape_of(part), part);
   const Bytes sums = wide_size(tokens_of(part.heads));  // of exponentials, a number for each row
   forward(shape, size(tokens_of(part.heads * shape.value_width())) + sums).survives = true;
   shape.pass = Pass::backward;
@@ -117,7 +134,7 @@ void TrainingLowering::attention_kernel(const parts::Attention& part) {
 // casts. Products run at the type's rate, exponentials as before.
 void TrainingLowering::quantized_attention(const parts::Attention& part) {
   begin(Role::kernel);
-  AttentionShape shape = shape_of(part);
+  AttentionShape shape = in_chunks(shape_of(part), part);
   shape.dtype = *batch_.precision.recipe->dtype;
   const TensorShape result = tokens_of(part.heads * shape.value_width());
   const TensorShape operands =

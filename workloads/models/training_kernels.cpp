@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "workloads/models/own_part.hpp"
 #include "workloads/models/styles/style.hpp"
 
 namespace c3 { inline namespace workloads {
@@ -40,6 +41,7 @@ struct Tensors {
     }
     return sum;
   }
+  int operator()(const parts::Own& own) const { return own.part->parameter_tensors(); }
   template <typename Other>
   int operator()(const Other& /*part*/) const {
     return 0;

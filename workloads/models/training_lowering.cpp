@@ -3,6 +3,8 @@
 #include <numeric>
 #include <utility>
 
+#include "workloads/models/own_part.hpp"
+
 namespace c3 { inline namespace workloads {
 namespace {
 
@@ -18,6 +20,7 @@ void TrainingLowering::write_part(const ModelPart& part) {
   const auto* const norm = std::get_if<parts::Norm>(&part.kind);
   const auto* const sum = std::get_if<parts::Residual>(&part.kind);
   if (norm != nullptr) norm_is_frozen_ = norm->is_frozen;
+  reads_layer_input_ = norm != nullptr && norm->reads_layer_input;
   write_kernels(part);
   if (norm != nullptr && is_cast(next_part())) {
     cast_input(past_blocks(norm->width), trains(next_part()), cast_by_norm());
@@ -28,25 +31,26 @@ void TrainingLowering::write_part(const ModelPart& part) {
 }
 
 void TrainingLowering::write_kernels(const ModelPart& part) {
-  std::visit(ByKind{[this](const parts::Embedding& kind) { embedding(kind); },
-                    [this](const parts::Norm& kind) { norm(kind); },
-                    [this](const parts::Projection& kind) { projection(kind); },
-                    [this](const parts::HeadNorm& kind) { head_norm(kind); },
-                    [this](const parts::Rotation& kind) { rotation(kind); },
-                    [this](const parts::LatentRotation& kind) { latent_rotation(kind); },
-                    [this](const parts::Attention& kind) { attention(kind); },
-                    [this](const parts::Activation& kind) { activation(kind); },
-                    [this](const parts::Residual& kind) { residual(kind); },
-                    [this](const parts::Dropout& kind) { dropout(kind); },
-                    [this](const parts::Loss& kind) { loss(kind); },
-                    [this](const parts::Router& kind) { router(kind); },
-                    [this](const parts::Experts& kind) { experts(kind); },
-                    [this](const parts::Adapter& kind) { adapter(kind); },
-                    [this](const parts::Classes& kind) { classes(kind); },
-                    [this](const parts::Picked& kind) { pick(kind); },
-                    // Kinds that it has no kernels for.
-                    [this](const auto& /*kind*/) { refuse(); }},
-             part.kind);
+  std::visit(
+      ByKind{[this](const parts::Embedding& kind) { embedding(kind); },
+             [this](const parts::Norm& kind) { norm(kind); },
+             [this](const parts::Projection& kind) { projection(kind); },
+             [this](const parts::HeadNorm& kind) { head_norm(kind); },
+             [this](const parts::Rotation& kind) { rotation(kind); },
+             [this](const parts::LatentRotation& kind) { latent_rotation(kind); },
+             [this](const parts::Attention& kind) { attention(kind); },
+             [this](const parts::Activation& kind) { activation(kind); },
+             [this](const parts::Residual& kind) { residual(kind); },
+             [this](const parts::Dropout& kind) { dropout(kind); },
+             [this](const parts::Loss& kind) { loss(kind); },
+             [this](const parts::Router& kind) { router(kind); },
+             [this](const parts::Experts& kind) { experts(kind); },
+             [this](const parts::Adapter& kind) { adapter(kind); },
+             [this](const parts::Classes& kind) { classes(kind); },
+             [this](const parts::Picked& kind) { pick(kind); }, [this](const parts::Own& kind) { own(kind); },
+             // Kinds that it has no kernels for.
+             [this](const auto& /*kind*/) { refuse(); }},
+      part.kind);
 }
 
 Bytes TrainingLowering::size(TensorShape tensor) const {
@@ -174,19 +178,36 @@ void TrainingLowering::fused_norm(Norm formula, TensorShape tensor, TensorShape 
       size({is_layernorm ? 2 : 1, tensor.cols});
 }
 
-// In front of attention its input, which the layer before has made; at a layer's end its output.
+// In front of a layer's first block its input, which the layer before has made; at a layer's end its output.
 Bytes TrainingLowering::kept_as_layer_input(Bytes of_input, Bytes of_output) const {
   if (!part_is(Role::norm) || !is_of_layer()) return {};
   if (next_part() == nullptr) return of_output;
-  const bool is_first = block() == BlockId::self_attention && next_part()->id.block == BlockId::self_attention;
-  return is_first ? of_input : Bytes{};
+  return reads_layer_input_ ? of_input : Bytes{};
+}
+
+class TrainingLowering::OwnWriter final : public PartWriter {
+ public:
+  explicit OwnWriter(TrainingLowering& lowering) : lowering_(lowering) {}
+
+  const TokenBatch& batch() const override { return lowering_.batch_; }
+  PartKernel& forward(const Operator& op, Bytes kept) override { return lowering_.forward(op, kept); }
+  PartKernel& backward(const Operator& op) override { return lowering_.push_backward(op); }
+  void begin(Role role) override { lowering_.begin(role); }
+
+ private:
+  TrainingLowering& lowering_;
+};
+
+void TrainingLowering::own(const parts::Own& part) {
+  OwnWriter writer(*this);
+  part.part->write(writer);
 }
 
 // What feeds the next part's backward pass is kept as it is. What shared experts make is added to what others
 // make; so are gradients of their tokens.
 void TrainingLowering::projection(const parts::Projection& part) {
   const TokenBatch all = batch_;
-  if (part_is(Role::compress)) {  // of the tokens that run past the blocks here
+  if (part_is(Role::compress) || part_is(Role::widen)) {  // of the tokens that run past the blocks here
     batch_.sequences = 1;
     batch_.length = batch_.between;
   }

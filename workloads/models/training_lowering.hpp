@@ -107,6 +107,8 @@ class TrainingLowering : public Lowering {
   void pick(const parts::Picked& part);
   class AdapterPair;
   void adapter(const parts::Adapter& part);
+  class OwnWriter;
+  void own(const parts::Own& part);
   void move_rows(std::int64_t from, std::int64_t to, std::int64_t width);
 
   void write_kernels(const ModelPart& part);
@@ -114,6 +116,7 @@ class TrainingLowering : public Lowering {
   bool is_of_layer() const { return is_of_layer(block()); }
   static bool is_of_layer(BlockId block) {
     return block == BlockId::self_attention || block == BlockId::cross_attention ||
+           block == BlockId::linear_attention || block == BlockId::state_space ||
            block == BlockId::feed_forward || block == BlockId::experts || block == BlockId::shared_experts;
   }
   bool casts() const { return batch_.precision.recipe->dtype.has_value(); }
@@ -134,6 +137,7 @@ class TrainingLowering : public Lowering {
   bool keeps_logits() const { return framework_.cross_entropy != CrossEntropy::separate && !widens_logits(); }
   bool widens_logits() const { return framework_.loss_dtype == DType::fp32 && batch_.dtype != DType::fp32; }
   AttentionShape shape_of(const parts::Attention& part) const;
+  static AttentionShape in_chunks(AttentionShape shape, const parts::Attention& part);
   void attention_kernel(const parts::Attention& part);
   void quantized_attention(const parts::Attention& part);
   /// Whether attention of this layer reads 8 bits, and nobody keeps what it casts.
@@ -165,6 +169,7 @@ class TrainingLowering : public Lowering {
   int products_ = 0;                ///< of this layer so far
   Bytes unmade_;                    ///< to be kept by the next kernel: no cast made it
   bool input_is_cast_ = false;      ///< of the next product, behind the norm that made it
+  bool reads_layer_input_ = false;  ///< the norm that is being written
   bool norm_is_frozen_ = false;     ///< the one that is being written
   bool product_is_frozen_ = false;  ///< the last one
   bool casts_gradient_ = false;     ///< the next residual sum casts the gradient of the product before it

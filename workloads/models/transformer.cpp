@@ -1,11 +1,31 @@
 #include "workloads/models/transformer.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
+#include "workloads/models/blocks/attention_block.hpp"
+
 namespace c3 { inline namespace workloads {
 namespace {
+
+enum class FeedForward : std::uint8_t { none, dense, experts };
+
+/// Empty where the model has no pattern.
+std::string_view name_in_pattern(const ModelDimensions& model, std::int64_t layer) {
+  const auto size = std::ssize(model.layer_pattern);
+  return size == 0 ? std::string_view() : model.layer_pattern[static_cast<std::size_t>(layer % size)];
+}
+
+FeedForward feed_forward_of(const ModelDimensions& model, std::int64_t layer) {
+  if (!model.blocks_apart)
+    return model.experts && model.experts->are_in(layer) ? FeedForward::experts : FeedForward::dense;
+  const std::string_view name = name_in_pattern(model, layer);
+  return name == kDenseBlock     ? FeedForward::dense
+         : name == kExpertsBlock ? FeedForward::experts
+                                 : FeedForward::none;
+}
 
 /// Writes the parts of a model of given dimensions.
 class TransformerParts {
@@ -18,9 +38,8 @@ class TransformerParts {
  private:
   std::vector<ModelPart> start(bool is_second) const;
   std::vector<ModelPart> attention(BlockId block, bool is_causal) const;
-  std::vector<ModelPart> latent_attention() const;
-  std::vector<ModelPart> feed_forward(std::vector<ModelPart> inner) const;
-  std::vector<ModelPart> dense(std::int64_t width, BlockId block = BlockId::feed_forward) const;
+  std::vector<ModelPart> dense(std::int64_t inputs, std::int64_t width,
+                               BlockId block = BlockId::feed_forward) const;
   std::vector<ModelPart> experts() const;
   /// \p inner with the block's norm and residual sum around it.
   std::vector<ModelPart> block(BlockId block, std::vector<ModelPart> inner) const;
@@ -28,9 +47,6 @@ class TransformerParts {
   ModelPart norm(BlockId block) const { return {{block, Role::norm}, parts::Norm{model_.norm, model_.hidden}}; }
   ModelPart classes() const {
     return {{BlockId::head, Role::classes}, parts::Classes{.width = model_.hidden, .classes = 2}};
-  }
-  bool is_rotated() const {
-    return model_.positions == 0 && model_.relative_buckets == 0 && !model_.position_keys;
   }
 
   const ModelDimensions& model_;
@@ -53,7 +69,13 @@ std::vector<ModelPart> TransformerParts::start(bool is_second) const {
 
 std::vector<ModelPart> TransformerParts::block(BlockId block, std::vector<ModelPart> inner) const {
   const auto at = [&](std::size_t place) { return inner.begin() + static_cast<std::ptrdiff_t>(place); };
-  if (!model_.norm_after) inner.insert(at(0), norm(block));
+  if (!model_.norm_after) {
+    const bool is_first = model_.blocks_apart || block != BlockId::feed_forward;
+    inner.insert(at(0), {{block, Role::norm},
+                         parts::Norm{.formula = model_.norm,
+                                     .width = model_.hidden,
+                                     .reads_layer_input = is_first && block != BlockId::cross_attention}});
+  }
   if (model_.output_norm)
     inner.push_back({{block, Role::output_norm},
                      parts::Norm{.formula = model_.norm, .width = model_.hidden, .is_of_sum = false}});
@@ -62,80 +84,24 @@ std::vector<ModelPart> TransformerParts::block(BlockId block, std::vector<ModelP
   return inner;
 }
 
-// What the products before a norm make is kept by that. A norm stands before the projection that reads it.
-std::vector<ModelPart> TransformerParts::latent_attention() const {
-  constexpr BlockId kBlock = BlockId::self_attention;
-  const LatentDimensions& latent = *model_.latent;
-  const auto projection = [&](Role role, std::int64_t inputs, std::int64_t outputs) {
-    return ModelPart{{kBlock, role},
-                     parts::Projection{.inputs = inputs, .outputs = {outputs}, .has_bias = model_.biases}};
-  };
-  const auto latent_norm = [&](std::int64_t width) {
-    return ModelPart{{kBlock, Role::latent_norm},
-                     parts::Norm{.formula = model_.norm, .width = width, .is_of_sum = false}};
-  };
-  const std::int64_t rank = latent.query_rank;
-  std::vector<ModelPart> inner;
-  if (rank > 0) inner.push_back(projection(Role::compress, model_.hidden, rank));
-  inner.push_back(projection(Role::compress, model_.hidden, latent.kv_rank + latent.rotated_dim));
-  inner.push_back(latent_norm(latent.kv_rank));
-  if (rank > 0) inner.push_back(latent_norm(rank));
-  inner.push_back(projection(Role::expand, rank > 0 ? rank : model_.hidden, model_.attention_width()));
-  inner.push_back(
-      projection(Role::expand_kv, latent.kv_rank, model_.heads * (latent.plain_dim + latent.value_dim)));
-  inner.push_back(
-      {{kBlock, Role::rope},
-       parts::LatentRotation{model_.heads, latent.plain_dim, latent.rotated_dim, latent.value_dim}});
-  inner.push_back({{kBlock, Role::attention},
-                   parts::Attention{.heads = model_.heads,
-                                    .kv_heads = model_.heads,
-                                    .head_dim = model_.head_dim(),
-                                    .is_causal = true,
-                                    .value_dim = latent.value_dim}});
-  inner.push_back(projection(Role::out, model_.heads * latent.value_dim, model_.hidden));
-  return block(kBlock, std::move(inner));
-}
-
+// Cross-attention stands only in models of two stacks, whose attention is the model's own.
 std::vector<ModelPart> TransformerParts::attention(BlockId at, bool is_causal) const {
-  const std::int64_t width = model_.attention_width();
-  const std::int64_t kv_width = model_.kv_heads * model_.head_dim();
-  const bool is_crossed = at == BlockId::cross_attention;
-  const bool rotates = is_rotated() && !is_crossed;
-  std::vector<ModelPart> inner = {{{at, Role::qkv},
-                                   parts::Projection{.inputs = model_.hidden,
-                                                     .outputs = {width, kv_width, kv_width},
-                                                     .has_bias = model_.biases && !model_.position_keys,
-                                                     .is_crossed = is_crossed,
-                                                     .output_is_kept = !rotates}}};
-  if (model_.head_norm)
-    inner.push_back({{at, Role::head_norm},
-                     parts::HeadNorm{model_.norm, model_.heads, model_.kv_heads, model_.head_dim()}});
-  if (rotates)
-    inner.push_back({{at, Role::rope}, parts::Rotation{model_.heads, model_.kv_heads, model_.head_dim()}});
-  inner.push_back({{at, Role::attention},
-                   parts::Attention{.heads = model_.heads,
-                                    .kv_heads = model_.kv_heads,
-                                    .head_dim = model_.head_dim(),
-                                    .is_causal = is_causal,
-                                    .is_biased = model_.relative_buckets > 0,
-                                    .has_sinks = model_.attention_sinks,
-                                    .position_inputs = model_.position_keys ? model_.hidden : 0}});
-  inner.push_back(
-      {{at, Role::out},
-       parts::Projection{
-           .inputs = width, .outputs = {model_.hidden}, .has_bias = model_.biases && !model_.position_keys}});
-  return block(at, std::move(inner));
+  return block(at, attention_parts(model_, {.block = at,
+                                            .heads = model_.heads,
+                                            .kv_heads = model_.kv_heads,
+                                            .head_dim = model_.head_dim(),
+                                            .is_causal = is_causal}));
 }
 
-std::vector<ModelPart> TransformerParts::dense(std::int64_t width, BlockId block) const {
+std::vector<ModelPart> TransformerParts::dense(std::int64_t inputs, std::int64_t width, BlockId block) const {
   return {{{block, Role::gate_up},
-           parts::Projection{.inputs = model_.hidden,
+           parts::Projection{.inputs = inputs,
                              .outputs = std::vector<std::int64_t>(model_.gated ? 2 : 1, width),
                              .has_bias = model_.biases,
                              .output_is_kept = true}},
           {{block, Role::activation}, parts::Activation{model_.activation, width, model_.gated}},
           {{block, Role::down},
-           parts::Projection{.inputs = width, .outputs = {model_.hidden}, .has_bias = model_.biases}}};
+           parts::Projection{.inputs = width, .outputs = {inputs}, .has_bias = model_.biases}}};
 }
 
 // Shared experts come first, as Megatron-Core runs them where nothing overlaps with them
@@ -144,7 +110,7 @@ std::vector<ModelPart> TransformerParts::experts() const {
   constexpr BlockId kBlock = BlockId::feed_forward;
   const ExpertDimensions& experts = *model_.experts;
   std::vector<ModelPart> parts;
-  if (experts.shared_width > 0) parts = dense(experts.shared_width, BlockId::shared_experts);
+  if (experts.shared_width > 0) parts = dense(model_.hidden, experts.shared_width, BlockId::shared_experts);
   parts.push_back({{kBlock, Role::router},
                    parts::Router{.width = model_.hidden,
                                  .experts = experts.experts,
@@ -152,30 +118,44 @@ std::vector<ModelPart> TransformerParts::experts() const {
                                  .scores = experts.scores,
                                  .has_bias = experts.router_bias,
                                  .has_groups = experts.groups > 1}});
+  const auto projection = [&](Role role, std::int64_t inputs, std::int64_t outputs) {
+    if (experts.latent_width > 0)
+      parts.push_back({{kBlock, role}, parts::Projection{.inputs = inputs, .outputs = {outputs}}});
+  };
+  projection(Role::compress, model_.hidden, experts.latent_width);
   parts.push_back({{kBlock, Role::experts},
                    parts::Experts{.count = experts.experts,
                                   .capacity = experts.capacity,
-                                  .width = model_.hidden,
-                                  .each = dense(model_.expert_width()),
+                                  .width = model_.routed_width(),
+                                  .each = dense(model_.routed_width(), model_.expert_width()),
                                   .per_token = experts.per_token}});
+  projection(Role::widen, experts.latent_width, model_.hidden);
   return parts;
 }
 
 Stack TransformerParts::stack(bool is_causal, bool is_second) const {
   std::vector<std::int64_t> all(static_cast<std::size_t>(model_.layers));
   std::iota(all.begin(), all.end(), 0);
-  std::vector<std::int64_t> with_experts, without;
-  for (const std::int64_t layer : all) {
-    const bool is_sparse = model_.experts && model_.experts->are_in(layer);
-    (is_sparse ? with_experts : without).push_back(layer);
-  }
-
   Stack stack{.start = start(is_second), .blocks = {}, .end = {}, .layers = model_.layers};
-  stack.blocks.push_back(
-      {model_.latent ? latent_attention() : attention(BlockId::self_attention, is_causal), all});
-  if (is_second) stack.blocks.push_back({attention(BlockId::cross_attention, false), all});
-  if (!without.empty()) stack.blocks.push_back({block(BlockId::feed_forward, dense(model_.ffn)), without});
-  if (!with_experts.empty()) stack.blocks.push_back({block(BlockId::feed_forward, experts()), with_experts});
+  const auto push = [&](std::vector<ModelPart> parts, const auto& is_in) {
+    std::vector<std::int64_t> layers;
+    std::ranges::copy_if(all, std::back_inserter(layers), is_in);
+    if (!layers.empty()) stack.blocks.push_back({std::move(parts), std::move(layers)});
+  };
+  const auto is_any = [](std::int64_t) { return true; };
+  if (model_.structure == Structure::encoder_decoder) {
+    push(attention(BlockId::self_attention, is_causal), is_any);
+    if (is_second) push(attention(BlockId::cross_attention, false), is_any);
+  } else {
+    for (const BlockDimensions& mixer : mixers_of(model_))
+      push(block(mixer.kind->block, mixer.kind->parts(model_, mixer.sizes)),
+           [&](std::int64_t layer) { return mixer_of(model_, layer) == mixer; });
+  }
+  push(block(BlockId::feed_forward, dense(model_.hidden, model_.ffn)),
+       [&](std::int64_t layer) { return feed_forward_of(model_, layer) == FeedForward::dense; });
+  if (model_.experts)
+    push(block(BlockId::feed_forward, experts()),
+         [&](std::int64_t layer) { return feed_forward_of(model_, layer) == FeedForward::experts; });
   if (!model_.norm_after) stack.end.push_back(norm(BlockId::stack_end));
   return stack;
 }
@@ -216,6 +196,32 @@ Model transformer(const ModelDimensions& model, ModelHead head, std::int64_t pre
   whole.stacks.push_back(parts.stack(model.structure == Structure::decoder, false));
   if (has_two_stacks) whole.stacks.push_back(parts.stack(true, true));
   return whole;
+}
+
+std::optional<BlockDimensions> mixer_of(const ModelDimensions& model, std::int64_t layer) {
+  const std::string_view name = name_in_pattern(model, layer);
+  const auto found = std::ranges::find(model.blocks, name, &BlockDimensions::name);
+  if (found != model.blocks.end()) return *found;
+  if (model.blocks_apart && name != kOwnAttention) return std::nullopt;
+  const BlockKind kind = model.latent ? BlockKind::latent : BlockKind::attention;
+  return BlockDimensions{.name = std::string(kOwnAttention), .kind = kind, .sizes = usual_sizes(kind)};
+}
+
+std::vector<BlockDimensions> mixers_of(const ModelDimensions& model) {
+  std::vector<BlockDimensions> mixers;
+  const std::int64_t names = std::clamp<std::int64_t>(std::ssize(model.layer_pattern), 1, model.layers);
+  for (std::int64_t layer = 0; layer < names; ++layer) {
+    std::optional<BlockDimensions> mixer = mixer_of(model, layer);
+    if (mixer && std::ranges::find(mixers, *mixer) == mixers.end()) mixers.push_back(std::move(*mixer));
+  }
+  return mixers;
+}
+
+std::int64_t layer_period(const ModelDimensions& model) {
+  const std::int64_t interval = model.experts && !model.blocks_apart ? model.experts->interval : 1;
+  const std::int64_t names = std::max<std::int64_t>(1, std::ssize(model.layer_pattern));
+  const std::int64_t period = std::lcm(interval, names);
+  return model.layers % period == 0 ? period : model.layers;
 }
 
 std::vector<ModelPart> layer_of(const Stack& stack, std::int64_t layer) {

@@ -2,10 +2,12 @@
 /// Transformers as layers of parts. Says what a model computes; a framework's lowering says by which kernels.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/enum_names.hpp"
+#include "workloads/models/model_dimensions.hpp"
 #include "workloads/models/parts.hpp"
 
 namespace c3 { inline namespace workloads {
@@ -46,6 +48,16 @@ struct Model {
 /// \param predictions words of a sequence that the head predicts, whose tokens are picked before it; 0: all
 Model transformer(const ModelDimensions& model, ModelHead head = ModelHead::language_model,
                   std::int64_t predictions = 0);
+
+/// What stands in front of the feed-forward block of layer \p layer, counted from 0; nullopt where nothing
+/// does.
+std::optional<BlockDimensions> mixer_of(const ModelDimensions& model, std::int64_t layer);
+
+/// The different ones of all layers.
+std::vector<BlockDimensions> mixers_of(const ModelDimensions& model);
+
+/// Layers after which the kinds of layers come again: the number of layers where they never do.
+std::int64_t layer_period(const ModelDimensions& model);
 
 /// All parts of one layer of \p stack.
 std::vector<ModelPart> layer_of(const Stack& stack, std::int64_t layer);

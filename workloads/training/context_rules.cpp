@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "workloads/models/transformer.hpp"
+
 namespace c3 { inline namespace workloads {
 namespace {
 
@@ -34,22 +36,32 @@ Broken rule_of_exchange(const ContextSplit& context) {
 }
 
 // All-to-alls divide heads. Keys and values of fewer heads than ranks are repeated.
-Broken rule_of_heads(const TrainingSetup& setup) {
+Broken rule_of_heads(const TrainingSetup& setup, const BlockDimensions& block) {
   const std::int64_t ranks = setup.context.head_ranks(), share = setup.tensor_parallel;
   if (ranks == 1) return std::nullopt;
   const std::string product =
       share == 1 ? fmt::format("{}", ranks) : fmt::format("{} x {} tensor-parallel ranks", ranks, share);
   const char* const key =
       setup.context.exchange == ContextExchange::hierarchical ? "context_inner" : "context_parallel";
-  if (setup.model.heads % (ranks * share) != 0)
-    return BrokenRule{key, fmt::format("all-to-alls divide heads among ranks: {} does not divide the model's "
-                                       "heads, which is {}",
-                                       product, setup.model.heads)};
-  const std::int64_t kv_heads = setup.model.kv_heads / share;
-  if (kv_heads % ranks != 0 && ranks % kv_heads != 0)
-    return BrokenRule{key, fmt::format("all-to-alls divide heads among ranks: {} neither divides the model's "
-                                       "kv_heads, which is {}, nor is a multiple of it",
-                                       product, setup.model.kv_heads)};
+  for (const DividedCount& of : block.kind->divided(setup.model, block.sizes)) {
+    const bool may_repeat = of.what == "kv_heads";
+    const std::int64_t whole = may_repeat ? of.count / share : of.count;
+    const std::int64_t by = may_repeat ? ranks : ranks * share;
+    if (whole % by == 0 || (may_repeat && whole > 0 && by % whole == 0)) continue;
+    return BrokenRule{
+        key, fmt::format("all-to-alls divide heads among ranks: {} {} {} {}, which is {}{}", product,
+                         may_repeat ? "neither divides" : "does not divide", owner_of(block), of.what, of.count,
+                         may_repeat ? ", nor is a multiple of it" : "")};
+  }
+  return std::nullopt;
+}
+
+Broken rule_of_blocks(const TrainingSetup& setup) {
+  for (const BlockDimensions& block : mixers_of(setup.model)) {
+    if (block.kind->refused_split == nullptr) continue;
+    if (const auto why = block.kind->refused_split(block.sizes, setup.context))
+      return BrokenRule{"context_parallel", *why};
+  }
   return std::nullopt;
 }
 
@@ -58,20 +70,22 @@ Broken rule_of_heads(const TrainingSetup& setup) {
 BrokenRules broken_context_rules(const TrainingSetup& setup) {
   BrokenRules broken;
   add(broken, rule_of_exchange(setup.context));
+  const bool is_split = broken.empty();
   const int ranks = setup.context.ranks;
   if (ranks == 1) return broken;
   if (setup.framework.attention == AttentionCode::products)
     broken.push_back(
         {"context_parallel", "requires attention in one kernel; framework.attention is \"products\""});
-  if (setup.model.latent)
-    broken.push_back({"context_parallel", "is not supported with latent attention (model.latent)"});
+  if (is_split) add(broken, rule_of_blocks(setup));
   const int pieces = 2 * ranks;
   if (setup.sequence % pieces != 0)
     broken.push_back({"context_parallel",
                       fmt::format("cuts a sequence into {} pieces, two of each rank, and {} tokens do not "
                                   "divide among them",
                                   pieces, setup.sequence)});
-  if (broken.empty()) add(broken, rule_of_heads(setup));
+  if (!broken.empty()) return broken;
+  for (const BlockDimensions& block : mixers_of(setup.model))
+    add(broken, rule_of_heads(setup, block));
   return broken;
 }
 

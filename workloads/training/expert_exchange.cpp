@@ -10,7 +10,7 @@ Bytes token_bytes(const TrainingSetup& setup, bool fp8) {
   constexpr double kNumbersOfAScale = 128.0;
   const Bytes number =
       fp8 ? element_size(DType::fp8) + element_size(DType::fp32) / kNumbersOfAScale : element_size(setup.dtype);
-  return number * static_cast<double>(setup.model.hidden);
+  return number * static_cast<double>(setup.model.routed_width());
 }
 
 /// What each member sends to each, of \p of_a_rank: a share to those that have the experts, or what these have

@@ -1,5 +1,6 @@
 #include "workloads/training/tensor_parallel.hpp"
 
+#include "workloads/models/own_part.hpp"
 #include "workloads/models/styles/style.hpp"
 
 namespace c3 { inline namespace workloads {
@@ -34,6 +35,7 @@ class Share {
     part.splits_outputs = part_.role == Role::qkv_adapter || part_.role == Role::gate_up_adapter;
   }
   void operator()(parts::Loss& part) const { part.words = rounded_up(part.words); }
+  void operator()(parts::Own& own) const { own.part = own.part->share(ranks_); }
   template <typename Other>
   void operator()(Other& /*part*/) const {}
 
@@ -72,7 +74,8 @@ std::int64_t exchanged_width(const ModelDimensions& model, PartId part) {
 std::int64_t whole_parameters(std::span<const ModelPart> parts) {
   std::int64_t sum = 0;
   for (const ModelPart& part : parts)
-    if (part.id.role == Role::compress || part.id.role == Role::router) sum += parameters(part);
+    if (part.id.role == Role::compress || part.id.role == Role::widen || part.id.role == Role::router)
+      sum += parameters(part);
   return sum;
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "workloads/models/transformer.hpp"
 #include "workloads/pipeline/pipeline_play.hpp"
 #include "workloads/training/context_rules.hpp"
 #include "workloads/training/expert_rules.hpp"
@@ -34,8 +35,9 @@ void check(const TrainingSetup& setup, int ranks) {
   };
   follows(broken_context_rules(setup));
   follows(broken_pipeline_rules(setup, ranks));
-  divides(model.heads, share, fmt::format("heads = {}", model.heads));
-  divides(model.kv_heads, share, fmt::format("kv_heads = {}", model.kv_heads));
+  for (const BlockDimensions& mixer : mixers_of(model))
+    for (const DividedCount& of : mixer.kind->divided(model, mixer.sizes))
+      divides(of.count, share, fmt::format("{} = {}", of.what, of.count));
   divides(model.ffn, share, fmt::format("ffn = {}", model.ffn));
   if (setup.sequence_parallel)
     divides(setup.tokens(), share, fmt::format("{} tokens of a micro-batch", setup.tokens()));
@@ -193,8 +195,7 @@ class TrainingFamily : public ProgramFamily {
   /// Stages that have unlike numbers of layers cannot have fewer alike.
   std::int64_t layer_period() const override {
     const PipelineSetup& pipeline = setup_.pipeline;
-    const std::int64_t alike =
-        std::lcm(setup_.recompute_every, setup_.model.experts ? setup_.model.experts->interval : 1);
+    const std::int64_t alike = std::lcm(setup_.recompute_every, workloads::layer_period(setup_.model));
     if (pipeline.stages == 1) return with_ends(alike);
     const bool is_even = pipeline.layout.empty() && pipeline.first_layers == 0 && pipeline.last_layers == 0 &&
                          dense_layers() == 0;
