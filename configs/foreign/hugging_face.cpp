@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "configs/fields/model_fields.hpp"
+#include "configs/foreign/hugging_face_blocks.hpp"
 #include "configs/foreign/hugging_face_experts.hpp"
 #include "configs/foreign/ignored_keys.hpp"
 #include "configs/foreign/model_code.hpp"
@@ -48,6 +49,7 @@ class HuggingFaceReader {
     read_attention();
     read_feed_forward();
     read_experts();
+    read_hugging_face_blocks(keys_, code_, model_);
     read_vocabulary();
     count();
     ignore_rest();
@@ -275,8 +277,8 @@ class HuggingFaceReader {
     if (static_cast<double>(model_.layers) * experts * static_cast<double>(model_.hidden) * widest >
         kMostParameters)
       throw keys_.error("hidden_size", "and the other sizes make more parameters than can be counted");
-    const CountedModel counted =
-        counted_model(model_, keys_, wrapper_.empty() ? static_cast<JsonKeys&>(keys_) : outer_, file_.sequence);
+    const CountedModel counted = counted_model(model_, keys_, file_.sequence);
+    leave_out_images();
     reading_.unmodelled = counted.unmodelled;
     std::string size = fmt::format("{:.2f} G parameters", 1e-9 * counted.parameters);
     if (model_.experts)
@@ -284,6 +286,25 @@ class HuggingFaceReader {
     reading_.facts.push_back(std::move(size));
     keys_.assume("name", fmt::format("{}-{:.1f}b", slug(type_), 1e-9 * counted.parameters),
                  "its model_type and billions of parameters");
+  }
+
+  /// Steps are of text, which does not go through the encoder of images.
+  void leave_out_images() {
+    const std::optional<JsonKeys::Found> found = outer_.find({"vision_config"});
+    if (!found || !found->value->is_object()) return;
+    const auto of = [&](std::initializer_list<std::string_view> names) {
+      for (const std::string_view name : names)
+        if (found->value->contains(name) && (*found->value)[name].is_integer())
+          return (*found->value)[name].number();
+      return 0.0;
+    };
+    const double width = of({"hidden_size", "vt_hidden_size"});
+    const double blocks = of({"depth", "num_hidden_layers", "vt_num_hidden_layers"});
+    const double own = blocks * width * (4.0 * width + 2.0 * of({"intermediate_size", "vt_intermediate_size"}));
+    keys_.ignore(outer_.last(),
+                 fmt::format("the encoder of images, about {:.2f} G parameters: text does not go "
+                             "through it",
+                             1e-9 * own));
   }
 
   bool is_listed(const std::string& from) const {

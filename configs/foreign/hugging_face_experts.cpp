@@ -36,6 +36,8 @@ class ExpertReader {
       experts_.width = *width;
     else
       experts_.width = keys_.need_integer("experts.width", {"intermediate_size"}, kWidest);
+    if (const auto latent = keys_.take_integer("experts.latent_width", {"moe_latent_size"}, 1, kWidest))
+      experts_.latent_width = *latent;
     read_shared_width(is_split);
     read_expert_layers();
     read_router();
@@ -61,6 +63,14 @@ class ExpertReader {
   }
 
   std::optional<std::int64_t> take_shared() {
+    // Gemma 4's dense feed-forward block runs beside the experts, on all tokens.
+    if (keys_.flag({"enable_moe_block"}).value_or(false)) {
+      const std::string from = keys_.last();
+      const std::int64_t width =
+          keys_.integer({"intermediate_size"}, 1, static_cast<std::int64_t>(kWidest)).value_or(0);
+      if (width > 0) keys_.take_from(from, "experts.shared_width", width);
+      if (width > 0) return width;
+    }
     const std::optional<std::int64_t> width =
         keys_.integer({"shared_expert_intermediate_size", "moe_shared_expert_intermediate_size",
                        "shared_intermediate_size", "share_expert_dim"},

@@ -1,6 +1,7 @@
 #pragma once
 /// What the code of a model decides and its config.json does not say.
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,6 +24,8 @@ struct ModelCode {
   bool attention_sinks = false;
   bool output_norm = false;  ///< of what a block makes
   bool learned_positions = false;
+  std::int64_t full_every = 0;    ///< layers of which the last sees all tokens, where layer_types is not there
+  bool asks_for_windows = false;  ///< there are none without use_sliding_window
   RouterScores scores = RouterScores::softmax;  ///< where scoring_func is not there
 
   /// What it is called where a value comes from it.

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,7 +23,8 @@ class ModelKeys : public JsonKeys {
   ModelKeys(FileReading& reading, const ForeignFile& file, const Json& object, std::string path)
       : JsonKeys(file, object, std::move(path)), reading_(reading) {}
 
-  /// The key that was found last became \p key of [model]. \param value an integer, a flag or a text
+  /// The key that was found last became \p key of [model]. \param value an integer, a flag, a text or a list of
+  /// texts
   template <class T>
   void take(std::string_view key, const T& value) {
     take_from(last(), key, value);
@@ -57,6 +59,12 @@ class ModelKeys : public JsonKeys {
   static std::string toml_of(std::string_view text) { return write_value(Node{std::string(text), {}}); }
   static std::string toml_of(std::same_as<bool> auto flag) { return flag ? "true" : "false"; }
   static std::string toml_of(std::int64_t number) { return std::to_string(number); }
+  static std::string toml_of(std::span<const std::string> texts) {
+    Array list;
+    for (const std::string& text : texts)
+      list.push_back(Node{text, {}});
+    return write_value(Node{std::move(list), {}});
+  }
 
   FileReading& reading_;
 };

@@ -17,9 +17,8 @@ struct CountedModel {
 };
 
 /// \param model what was taken of the file
-/// \param keys of the model; \param outer of the file, where the model is a part of it (else the same)
+/// \param keys of the model
 /// \param sequence tokens, for which shares of flops are counted
-CountedModel counted_model(const ModelDimensions& model, JsonKeys& keys, JsonKeys& outer,
-                           std::int64_t sequence);
+CountedModel counted_model(const ModelDimensions& model, JsonKeys& keys, std::int64_t sequence);
 
 }}  // namespace c3::configs

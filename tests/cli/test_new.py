@@ -70,15 +70,23 @@ class New(ScratchTest):
         self.assertEqual(tomllib.loads(wider)["model"]["ffn"], 8192)
 
     def test_what_is_not_modelled_is_refused_by_name_unless_it_may_be_left_out(self):
-        file = self.edited(layer_types=["sliding_attention"] * 12, sliding_window=128)
+        file = self.edited(attn_type_list=[0] * 12)
         refused = new("--model", file, *SYSTEM)
         self.assertEqual(refused.returncode, 3)
         self.assertRegex(refused.stderr, r"above the 2 % that may be left out; --leave-out 0\.\d+ takes the rest")
-        self.assertRegex(refused.stderr, r"windows of 128 tokens in 12 of 12 layers: 0\.0 % of the parameters, \d+\.\d % of the flops")
+        self.assertRegex(refused.stderr, r"lightning attention in 12 of 12 layers: \d+\.\d % of the parameters, \d+\.\d % of the flops")
         allowed = new("--model", file, *SYSTEM, "--leave-out", "0.9")
         self.assertEqual(allowed.returncode, 0, allowed.stderr)
-        self.assertIn("\n# Not modelled: windows of 128 tokens", allowed.stdout)
-        self.assertEqual(new("--model", file, *SYSTEM, "--sequence", "128").returncode, 0)
+        self.assertIn("\n# Not modelled: lightning attention", allowed.stdout)
+
+    def test_layers_that_are_not_alike_become_blocks(self):
+        output = self.folder / "step.toml"
+        file = self.edited(layer_types=["sliding_attention", "full_attention"] * 6, sliding_window=128, use_sliding_window=True)
+        done = new("--model", file, *SYSTEM, "-o", output)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        model = tomllib.loads(output.read_text())["model"]
+        self.assertEqual((model["layer_pattern"], model["blocks"]), (["window", "attention"], {"window": {"kind": "attention", "window": 128}}))
+        self.assertEqual(json.loads(c3sim("-q", "run", output, "--json", "-o", self.folder / "out.h5").stdout)["strategies"][0]["strategy"], "default")
 
     def test_what_does_not_fit_says_on_how_many_nodes_it_would(self):
         file = self.edited(num_hidden_layers=480, num_experts=256)

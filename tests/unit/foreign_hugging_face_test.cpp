@@ -111,9 +111,8 @@ TEST_CASE("a model inside a larger file, whose tie_word_embeddings wins") {
   CHECK(value_of(reading, "model.hidden") == "1024");
   CHECK(value_of(reading, "model.tied_embedding") == "true");
   CHECK(why_of(reading, "text_config.rope_theta") != "");
-  REQUIRE(reading.unmodelled.size() == 1);
-  CHECK(reading.unmodelled[0].what.starts_with("the encoder of images"));
-  CHECK(reading.unmodelled[0].flops == 0.0);
+  CHECK(reading.unmodelled.empty());
+  CHECK(why_of(reading, "vision_config").starts_with("the encoder of images, about 0.00 G parameters"));
 }
 
 TEST_CASE("experts, shared ones, dense first layers, groups") {
@@ -147,39 +146,86 @@ TEST_CASE("latent attention") {
   CHECK(value_of(reading, "model.latent.value_dim") == "48");
 }
 
-TEST_CASE("windows count where a sequence is longer, by the products that they save") {
-  const std::string text = with(R"("sliding_window": 512, "layer_types": ["full_attention", "sliding_attention",
-      "sliding_attention", "sliding_attention"])");
-  CHECK(reading_of(text, 512).unmodelled.empty());
-  const FileReading reading = reading_of(text, 2048);
-  REQUIRE(reading.unmodelled.size() == 1);
-  CHECK(reading.unmodelled[0].what == "windows of 512 tokens in 3 of 4 layers");
-  CHECK(reading.unmodelled[0].parameters == 0.0);
-  // A token sees 1,024 others in the mean, or 512 x (1 - 512 / 4096) = 448; scores and values are 4 x 1,024
-  // flops each.
-  const double layer = 4.0 * 1024.0,
-               all = 2.0 * (2 * 32000.0 * 1024 + 4.0 * (1024.0 * 2560 + 3.0 * 1024 * 4096 + 2048) + 1024);
-  CHECK(reading.unmodelled[0].flops ==
-        doctest::Approx(3.0 * layer * (1024.0 - 448.0) / (all + 4.0 * layer * 1024.0)).epsilon(1e-6));
-  CHECK(reading_of(with(R"("sliding_window": 512, "use_sliding_window": false)")).unmodelled.empty());
+TEST_CASE("windows, chunks and layers that see all tokens become blocks") {
+  const FileReading listed = reading_of(with(R"("sliding_window": 512, "layer_types": ["full_attention",
+      "sliding_attention", "full_attention", "sliding_attention"])"));
+  CHECK(listed.unmodelled.empty());
+  CHECK(value_of(listed, "model.layer_pattern") == "[\"attention\", \"window\"]");
+  CHECK(value_of(listed, "model.blocks.window.window") == "512");
+  CHECK(value_of(listed, "model.blocks.window.kind") == "\"attention\"");
+  // Every third layer sees all; the pattern ends in the middle.
+  const FileReading pattern = reading_of(with(R"("sliding_window": 64, "sliding_window_pattern": 3)"));
+  CHECK(value_of(pattern, "model.layer_pattern") == "[\"window\", \"window\", \"attention\"]");
+  const FileReading all = reading_of(with(R"("sliding_window": 64)"));
+  CHECK(value_of(all, "model.layer_pattern") == "[\"window\"]");
+  const FileReading later = reading_of(with(R"("sliding_window": 64, "max_window_layers": 3)"));
+  CHECK(value_of(later, "model.layer_pattern") == "[\"attention\", \"attention\", \"attention\", \"window\"]");
+  for (const char* const none :
+       {R"("sliding_window": 512, "use_sliding_window": false)", R"("sliding_window": null)",
+        R"("sliding_window": 64, "max_window_layers": 4)"})
+    CHECK(value_of(reading_of(with(none)), "model.layer_pattern").empty());
+  // What the code decides: gemma2's every second layer sees all, and qwen3 has windows only where it is asked
+  // to.
+  const auto of_type = [](const std::string& type, const std::string& more) {
+    std::string text = with(more);
+    return reading_of(text.replace(text.find("llama"), 5, type));
+  };
+  CHECK(value_of(of_type("gemma2", R"("sliding_window": 64)"), "model.layer_pattern") ==
+        "[\"window\", \"attention\"]");
+  CHECK(value_of(of_type("qwen3", R"("sliding_window": 64)"), "model.layer_pattern").empty());
+  CHECK(value_of(of_type("qwen3", R"("sliding_window": 64, "use_sliding_window": true)"),
+                 "model.layer_pattern") == "[\"window\"]");
+  std::string llama4 = with(R"("attention_chunk_size": 8192)");
+  llama4.replace(llama4.find("llama"), 5, "llama4_text");
+  CHECK(value_of(reading_of(llama4), "model.layer_pattern") == "[\"chunk\", \"chunk\", \"chunk\", \"full\"]");
+  CHECK(value_of(reading_of(llama4), "model.blocks.full.rotates") == "false");
+  CHECK(error_of(with(R"("sliding_window": 64, "layer_types": ["sliding_attention"])"))
+            .find("layer_types: has 1 names for 4 layers") != std::string::npos);
+}
+
+TEST_CASE("layers that see all tokens may have heads of their own") {
+  const FileReading reading = reading_of(with(R"("sliding_window": 64, "layer_types": ["sliding_attention",
+      "full_attention", "sliding_attention", "full_attention"], "global_head_dim": 128,
+      "num_global_key_value_heads": 2, "attention_k_eq_v": true)"));
+  CHECK(value_of(reading, "model.blocks.full.head_dim") == "128");
+  CHECK(value_of(reading, "model.blocks.full.kv_heads") == "2");
+  CHECK(value_of(reading, "model.blocks.full.values_are_keys") == "true");
+  const FileReading gated = reading_of(with(R"("attn_output_gate": true)"));
+  CHECK(value_of(gated, "model.layer_pattern") == "[\"full\"]");
+  CHECK(value_of(gated, "model.blocks.full.gated_output") == "true");
+}
+
+TEST_CASE("linear attention and state spaces become blocks") {
+  const std::string sizes =
+      R"("linear_num_key_heads": 4, "linear_key_head_dim": 64, "linear_num_value_heads": 8,
+      "linear_value_head_dim": 64, "linear_conv_kernel_dim": 4)";
+  const FileReading linear = reading_of(with(R"("layer_types": ["linear_attention", "full_attention",
+      "linear_attention", "full_attention"], "attn_output_gate": true, )" +
+                                             sizes));
+  CHECK(linear.unmodelled.empty());
+  CHECK(value_of(linear, "model.layer_pattern") == "[\"linear\", \"full\"]");
+  CHECK(value_of(linear, "model.blocks.linear.kind") == "\"gated_delta\"");
+  CHECK(value_of(linear, "model.blocks.linear.value_heads") == "8");
+  CHECK(error_of(with(R"("layer_types": ["linear_attention", "full_attention", "linear_attention",
+      "full_attention"], "linear_num_key_heads": 4)"))
+            .find("linear_key_head_dim: is missing, which blocks with linear_num_key_heads need") !=
+        std::string::npos);
+  const FileReading state = reading_of(with(R"("hybrid_override_pattern": "M-M*", "mamba_num_heads": 16,
+      "mamba_head_dim": 64, "ssm_state_size": 128, "n_groups": 8)"));
+  CHECK(state.unmodelled.empty());
+  CHECK(value_of(state, "model.blocks_apart") == "true");
+  CHECK(value_of(state, "model.layer_pattern") == "[\"mamba\", \"mlp\", \"mamba\", \"attention\"]");
+  CHECK(value_of(state, "model.blocks.mamba.state") == "128");
+  const FileReading latent = reading_of(with(R"("n_routed_experts": 8, "num_experts_per_tok": 2,
+      "moe_intermediate_size": 512, "moe_latent_size": 256)"));
+  CHECK(value_of(latent, "model.experts.latent_width") == "256");
 }
 
 TEST_CASE("layers that c3sim has no word for are named with their share") {
-  const FileReading linear = reading_of(with(R"("layer_types": ["linear_attention", "full_attention",
-      "linear_attention", "full_attention"], "linear_num_key_heads": 4, "linear_key_head_dim": 64,
-      "linear_num_value_heads": 8, "linear_value_head_dim": 64, "linear_conv_kernel_dim": 4, "attn_output_gate": true)"));
-  REQUIRE(linear.unmodelled.size() == 2);
-  CHECK(linear.unmodelled[0].what == "linear attention (gated delta rule) in 2 of 4 layers");
-  CHECK(linear.unmodelled[0].parameters > 0.02);
-  CHECK(linear.unmodelled[1].what == "gates of attention's outputs");
   const FileReading lightning = reading_of(with(R"("attn_type_list": [0, 1, 0, 1])"));
   REQUIRE(lightning.unmodelled.size() == 1);
   CHECK(lightning.unmodelled[0].what == "lightning attention in 2 of 4 layers");
   CHECK(reading_of(with(R"("attn_type_list": [1, 1, 1, 1])")).unmodelled.empty());
-  const FileReading state = reading_of(with(R"("hybrid_override_pattern": "M-M*", "mamba_num_heads": 16,
-      "mamba_head_dim": 64, "ssm_state_size": 128, "n_groups": 8)"));
-  REQUIRE(state.unmodelled.size() == 1);
-  CHECK(state.unmodelled[0].what == "layers of one block each, 2 of 4 of them Mamba-2");
 }
 
 TEST_CASE("further tokens' heads are left out, as transformers leaves them out") {
