@@ -17,9 +17,8 @@ constexpr std::string_view kFull = "full_attention", kSliding = "sliding_attenti
 
 /// A key of a block, and the one of the file that it comes from.
 struct Size {
-  std::string_view key;
+  std::string_view key, name;
   std::int64_t value = 0;
-  std::string from;
 };
 
 /// What layers of one of the file's types have, where it is not the model's own attention.
@@ -47,13 +46,12 @@ class BlockReader {
       : keys_(keys), code_(code), model_(model) {}
 
   void read() {
-    add(kSliding, "window", read_window());
-    add(kChunked, "chunk", sizes({{"chunk", "attention_chunk_size", kMostTokens}}));
-    add(kFull, "full", read_full());
-    add(kLinear, "linear", read_linear(), BlockKind::gated_delta);
-    if (read_single_blocks()) return write();
-    read_types();
-    if (types_.empty() && block_of(kFull) != nullptr) types_.assign(layers(), std::string(kFull));
+    add(kSliding, "window", BlockKind::attention, read_window());
+    add(kChunked, "chunk", BlockKind::attention,
+        sizes(BlockKind::attention, {{"chunk", "attention_chunk_size"}}));
+    add(kFull, "full", BlockKind::attention, read_full());
+    add(kLinear, "linear", BlockKind::gated_delta, read_linear());
+    if (!read_single_blocks()) read_types();
     write();
   }
 
@@ -62,55 +60,75 @@ class BlockReader {
 
   struct Wanted {
     std::string_view key, name;  ///< ours; the file's
-    double most = 1;
-    bool is_needed = false;  ///< where the file has another one of them
   };
-  /// Those of \p wanted that the file has.
-  std::vector<Size> sizes(std::initializer_list<Wanted> wanted) {
+  /// Those of \p wanted that the file has. Where it has one, it must have all that \p kind needs.
+  std::vector<Size> sizes(BlockKind kind, std::initializer_list<Wanted> wanted) {
     std::vector<Size> found;
-    for (const Wanted& its : wanted)
-      if (const auto value = keys_.integer({its.name}, 1, static_cast<std::int64_t>(its.most)))
-        found.push_back({its.key, *value, keys_.last()});
-    for (const Wanted& its : wanted)
-      if (its.is_needed && !found.empty() && std::ranges::find(found, its.key, &Size::key) == found.end())
-        throw keys_.error(its.name, fmt::format("is missing, which blocks with {} need", found.front().from));
+    std::string_view missing;
+    for (const auto& [key, name] : wanted) {
+      const auto its = std::ranges::find(kind->keys, key, &BlockKey::name);
+      if (const auto value = keys_.integer({name}, 1, its->most))
+        found.push_back({key, name, *value});
+      else if (!its->usual && missing.empty())
+        missing = name;
+    }
+    if (!found.empty() && !missing.empty())
+      throw keys_.error(missing,
+                        fmt::format("is missing, which blocks with {} need", keys_.dotted(found.front().name)));
     return found;
   }
 
-  void add(std::string_view type, std::string name, std::vector<Size> found,
-           BlockKind kind = BlockKind::attention) {
+  void add(std::string_view type, std::string name, BlockKind kind, std::vector<Size> found) {
     if (!found.empty())
       blocks_.push_back({.type = type, .name = std::move(name), .kind = kind, .sizes = std::move(found)});
   }
 
   std::vector<Size> read_linear() {
-    return sizes({{"key_heads", "linear_num_key_heads", kMostLayers, true},
-                  {"key_dim", "linear_key_head_dim", kWidest, true},
-                  {"value_heads", "linear_num_value_heads", kMostLayers, true},
-                  {"value_dim", "linear_value_head_dim", kWidest, true},
-                  {"convolution", "linear_conv_kernel_dim", kMostLayers}});
+    return sizes(BlockKind::gated_delta, {{"key_heads", "linear_num_key_heads"},
+                                          {"key_dim", "linear_key_head_dim"},
+                                          {"value_heads", "linear_num_value_heads"},
+                                          {"value_dim", "linear_value_head_dim"},
+                                          {"convolution", "linear_conv_kernel_dim"}});
   }
 
   /// Nemotron-H: a layer is one block, of Mamba-2, attention, feed-forward or experts.
   bool read_single_blocks() {
     for (const char letter : keys_.text({"hybrid_override_pattern"}).value_or(""))
-      types_.push_back(letter == 'M' ? "mamba" : letter == '*' ? "attention" : letter == 'E' ? "moe" : "mlp");
+      types_.push_back(letter == 'M'   ? "mamba"
+                       : letter == '*' ? "attention"
+                       : letter == 'E' ? "moe"
+                       : letter == '-' ? "mlp"
+                                       : std::string(1, letter));
     if (types_.empty()) types_ = keys_.texts({"layers_block_type"}).value_or(std::vector<std::string>());
     if (types_.empty()) return false;
     from_ = keys_.last();
     if (types_.size() != layers())
       throw keys_.error_at_last(fmt::format("has {} blocks for {} layers", types_.size(), layers()));
+    refuse_unknown({"mamba", "attention", "moe", "mlp"});
     model_.blocks_apart = true;
     keys_.take("blocks_apart", true);
-    add("mamba", "mamba",
-        sizes({{"heads", "mamba_num_heads", kMostLayers, true},
-               {"head_dim", "mamba_head_dim", kWidest, true},
-               {"state", "ssm_state_size", kWidest, true},
-               {"groups", "n_groups", kMostLayers, true},
-               {"convolution", "conv_kernel", kMostLayers},
-               {"scan_chunk", "chunk_size", kWidest}}),
-        BlockKind::mamba2);
+    add("mamba", "mamba", BlockKind::mamba2,
+        sizes(BlockKind::mamba2, {{"heads", "mamba_num_heads"},
+                                  {"head_dim", "mamba_head_dim"},
+                                  {"state", "ssm_state_size"},
+                                  {"groups", "n_groups"},
+                                  {"convolution", "conv_kernel"},
+                                  {"scan_chunk", "chunk_size"}}));
+    refuse_without("mamba", "mamba_num_heads");
     return true;
+  }
+
+  /// Types that are none of \p known: taken for attention, their layers would be wrong in silence.
+  void refuse_unknown(std::initializer_list<std::string_view> known) const {
+    for (const std::string& type : types_)
+      if (std::ranges::find(known, type) == known.end())
+        throw keys_.error_at_last(
+            fmt::format("has '{}', which is no known kind of layer; known: {}", type, fmt::join(known, ", ")));
+  }
+  /// A type whose sizes the file lacks, of which \p name is the first.
+  void refuse_without(std::string_view type, std::string_view name) const {
+    if (block_of(type) == nullptr && std::ranges::find(types_, type) != types_.end())
+      throw keys_.error(name, fmt::format("is missing, which layers of type {} need", type));
   }
 
   std::vector<Size> read_window() {
@@ -118,20 +136,20 @@ class BlockReader {
     const bool is_of_compressed = keys_.find({"compress_ratios"}).has_value();
     keys_.find({"sliding_window"});
     if (!is_used || is_of_compressed || model_.latent) return {};
-    return sizes({{"window", "sliding_window", kMostTokens}});
+    return sizes(BlockKind::attention, {{"window", "sliding_window"}});
   }
 
   /// Of layers that see all tokens, where they are unlike the model's other layers.
   std::vector<Size> read_full() {
     std::vector<Size> found = sizes(
-        {{"head_dim", "global_head_dim", kWidest}, {"kv_heads", "num_global_key_value_heads", kMostLayers}});
+        BlockKind::attention, {{"head_dim", "global_head_dim"}, {"kv_heads", "num_global_key_value_heads"}});
     const auto add_flag = [&](std::string_view key, std::string_view name) {
-      if (keys_.flag({name}).value_or(false)) found.push_back({key, 1, keys_.last()});
+      if (keys_.flag({name}).value_or(false)) found.push_back({key, name, 1});
     };
     add_flag("values_are_keys", "attention_k_eq_v");
     add_flag("gated_output", "attn_output_gate");
     keys_.find({"full_attention_interval"});  // layer_types says the same
-    if (code_.type == "llama4_text") found.push_back({"rotates", 0, keys_.dotted("attention_chunk_size")});
+    if (code_.type == "llama4_text") found.push_back({"rotates", "attention_chunk_size", 0});
     return found;
   }
 
@@ -144,6 +162,8 @@ class BlockReader {
       if (listed->size() != layers())
         throw keys_.error("layer_types", fmt::format("has {} names for {} layers", listed->size(), layers()));
       types_ = std::move(*listed);
+      refuse_unknown({kFull, kSliding, kChunked, kLinear});
+      refuse_without(kLinear, "linear_num_key_heads");
     } else if (has_chunks) {
       from_ = keys_.dotted("attention_chunk_size");
       alternate(kChunked, code_.full_every, 0);
@@ -152,6 +172,9 @@ class BlockReader {
           keys_.integer({"sliding_window_pattern"}, 1, kMostLayers).value_or(code_.full_every);
       from_ = keys_.dotted("sliding_window");
       alternate(kSliding, interval, keys_.integer({"max_window_layers"}, 0, kMostLayers).value_or(0));
+    } else if (const Block* const full = block_of(kFull)) {
+      from_ = keys_.dotted(full->sizes.front().name);
+      types_.assign(layers(), std::string(kFull));
     }
   }
 
@@ -183,22 +206,29 @@ class BlockReader {
     for (const Block& block : blocks_)
       if (std::ranges::find(names, block.name) != names.end()) write(block);
     model_.layer_pattern = cycle_of(std::move(names));
-    keys_.take_from(from_.empty() ? model_.blocks.front().name : from_, "layer_pattern", model_.layer_pattern);
+    keys_.take_from(from_, "layer_pattern", model_.layer_pattern);
   }
 
   void write(const Block& block) {
     const std::string at = "blocks." + block.name + '.';
     BlockDimensions its{.name = block.name, .kind = block.kind, .sizes = usual_sizes(block.kind)};
-    keys_.take_from(block.sizes.front().from, at + "kind", name_of(block.kind));
+    keys_.take_from(keys_.dotted(block.sizes.front().name), at + "kind", name_of(block.kind));
     for (const Size& size : block.sizes) {
       const auto key = std::ranges::find(block.kind->keys, size.key, &BlockKey::name);
       its.sizes[static_cast<std::size_t>(key - block.kind->keys.begin())] = size.value;
-      if (key->is_flag)
-        keys_.take_from(size.from, at + std::string(size.key), size.value != 0);
-      else
-        keys_.take_from(size.from, at + std::string(size.key), size.value);
+      const std::string from = keys_.dotted(size.name), ours = at + std::string(size.key);
+      key->is_flag ? keys_.take_from(from, ours, size.value != 0) : keys_.take_from(from, ours, size.value);
     }
+    refuse_conflict(block, its);
     model_.blocks.push_back(std::move(its));
+  }
+
+  void refuse_conflict(const Block& block, const BlockDimensions& its) const {
+    const std::optional<BlockConflict> conflict = its.kind->conflict(model_, its.sizes);
+    if (!conflict) return;
+    const auto from = std::ranges::find(block.sizes, conflict->key, &Size::key);
+    throw keys_.error((from == block.sizes.end() ? block.sizes.front() : *from).name,
+                      fmt::format("{} of such a block: {}", conflict->key, conflict->what));
   }
 
   ModelKeys& keys_;

@@ -39,7 +39,7 @@ class Counter {
       counted.parameters += part.added_parameters;
       counted.active_parameters += part.added_active.value_or(part.added_parameters);
     }
-    const double flops = 2.0 * counted.active_parameters + layers() * attention_flops(0.5 * sequence_);
+    const double flops = 2.0 * counted.active_parameters + attention_flops_of_layers();
     for (Part& part : parts)
       counted.unmodelled.push_back({.what = std::move(part.what),
                                     .parameters = part.parameters / counted.parameters,
@@ -63,6 +63,21 @@ class Counter {
   /// Tokens that one sees in the mean, of \p most before it.
   double seen(double most) const {
     return most >= sequence_ ? 0.5 * sequence_ : most * (1.0 - 0.5 * most / sequence_);
+  }
+
+  /// Of all layers, each by what its block lets a token see; a recurrence sees none.
+  double attention_flops_of_layers() const {
+    double flops = 0.0;
+    for (std::int64_t layer = 0; layer < model_.layers; ++layer) {
+      const std::optional<BlockDimensions> block = mixer_of(model_, layer);
+      if (!block || (block->kind != BlockKind::attention && block->kind != BlockKind::latent)) continue;
+      const auto window = static_cast<double>(size_of(*block, "window")),
+                 chunk = static_cast<double>(size_of(*block, "chunk"));
+      flops += attention_flops(window > 0.0  ? seen(window)
+                               : chunk > 0.0 ? 0.5 * std::min(chunk, sequence_)
+                                             : 0.5 * sequence_);
+    }
+    return flops;
   }
 
   /// Projections of attention in one layer.

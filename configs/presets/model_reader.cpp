@@ -94,7 +94,7 @@ BlockKind read_kind(Section& section) {
   return *found;
 }
 
-BlockDimensions read_block(Section section, std::string name) {
+BlockDimensions read_block(Section section, std::string name, const ModelDimensions& model) {
   BlockDimensions block{.name = std::move(name), .kind = read_kind(section), .sizes = {}};
   if (section.is_rehearsal()) section.explain("kind", kinds_and_meanings());
   if (section.is_rehearsal())  // the keys of each kind, which files have in any table
@@ -102,6 +102,9 @@ BlockDimensions read_block(Section section, std::string name) {
       read_sizes(section, kind);
   block.sizes = read_sizes(section, block.kind);
   section.finish();
+  if (section.is_rehearsal()) return block;
+  if (const auto conflict = block.kind->conflict(model, block.sizes))
+    section.fail(conflict->key, conflict->what);
   return block;
 }
 
@@ -115,7 +118,7 @@ void read_blocks(Section& section, ModelDimensions& model) {
   if (!has_blocks) return;
   Section blocks = section.table("blocks");
   for (const ChosenKey& key : blocks.chosen_keys()) {
-    model.blocks.push_back(read_block(blocks.table(key.name), key.name));
+    model.blocks.push_back(read_block(blocks.table(key.name), key.name, model));
     blocks.explain(key.name, "a block, by a name that layer_pattern has");
     if (model.blocks.size() > kMostBlocks) section.fail("blocks", fmt::format("at most {}", kMostBlocks));
     if (key.name == kOwnAttention || key.name == kDenseBlock || key.name == kExpertsBlock)
@@ -157,13 +160,9 @@ void read_pattern(Section& section, ModelDimensions& model) {
     section.refuse("blocks_apart", "requires layer_pattern, which names the block of each layer");
   if (!model.layer_pattern.empty() && model.structure == Structure::encoder_decoder)
     section.refuse("layer_pattern", "is of models of one stack, and structure is \"encoder-decoder\"");
-  for (const BlockDimensions& block : model.blocks) {
+  for (const BlockDimensions& block : model.blocks)
     if (std::ranges::find(model.layer_pattern, block.name) == model.layer_pattern.end())
       section.refuse("blocks", fmt::format("has '{}', which no layer of layer_pattern is", block.name));
-    if (block.kind->conflict == nullptr) continue;
-    if (const auto conflict = block.kind->conflict(model, block.sizes))
-      section.fail("blocks", fmt::format("{}.{}: {}", block.name, conflict->key, conflict->what));
-  }
 }
 
 }  // namespace

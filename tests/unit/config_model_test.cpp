@@ -194,9 +194,9 @@ TEST_CASE("blocks: what is wrong is said at its key") {
   CHECK(refusal(kDense + "layer_pattern = [\"x\"]\n[blocks.x]\nkind = \"attention\"\nstate = 2\n")
             .find("model.blocks.x.state: unknown key") != std::string::npos);
   CHECK(refusal(kDense + "layer_pattern = [\"x\"]\n[blocks.x]\nkind = \"attention\"\nwindow = 4\nchunk = 8\n")
-            .ends_with("model.blocks: x.chunk: a token sees a window or the tokens of its chunk, not both"));
+            .ends_with("model.blocks.x.chunk: a token sees a window or the tokens of its chunk, not both"));
   CHECK(refusal(kDense + "layer_pattern = [\"x\"]\n[blocks.x]\nkind = \"latent\"\n")
-            .ends_with("model.blocks: x.kind: is \"latent\", which requires the table [model.latent]"));
+            .ends_with("model.blocks.x.kind: is \"latent\", which requires the table [model.latent]"));
   CHECK(refusal(kDense + "layer_pattern = [\"mlp\"]\n").find("unknown block 'mlp'") != std::string::npos);
   std::string many = kDense;
   for (int block = 0; block < 65; ++block)

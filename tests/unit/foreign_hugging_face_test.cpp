@@ -192,6 +192,7 @@ TEST_CASE("layers that see all tokens may have heads of their own") {
   CHECK(value_of(reading, "model.blocks.full.values_are_keys") == "true");
   const FileReading gated = reading_of(with(R"("attn_output_gate": true)"));
   CHECK(value_of(gated, "model.layer_pattern") == "[\"full\"]");
+  CHECK(std::ranges::find(gated.taken, "model.layer_pattern", &TakenKey::key)->from == "attn_output_gate");
   CHECK(value_of(gated, "model.blocks.full.gated_output") == "true");
 }
 
@@ -210,6 +211,23 @@ TEST_CASE("linear attention and state spaces become blocks") {
       "full_attention"], "linear_num_key_heads": 4)"))
             .find("linear_key_head_dim: is missing, which blocks with linear_num_key_heads need") !=
         std::string::npos);
+  CHECK(error_of(with(R"("layer_types": ["conv", "full_attention", "conv", "full_attention"])"))
+            .find("layer_types: has 'conv', which is no known kind of layer; known: full_attention") !=
+        std::string::npos);
+  CHECK(error_of(with(R"("layer_types": ["linear_attention", "full_attention", "linear_attention",
+      "full_attention"])"))
+            .find("linear_num_key_heads: is missing, which layers of type linear_attention need") !=
+        std::string::npos);
+  CHECK(error_of(with(R"("hybrid_override_pattern": "MxM*")")).find("has 'x', which is no known") !=
+        std::string::npos);
+  CHECK(error_of(with(R"("hybrid_override_pattern": "M-M*")")).find("mamba_num_heads: is missing") !=
+        std::string::npos);
+  CHECK(error_of(with(R"("hybrid_override_pattern": "M-M*", "mamba_num_heads": 16, "mamba_head_dim": 64,
+      "ssm_state_size": 128, "n_groups": 5)"))
+            .find("n_groups: groups of such a block: must divide heads") != std::string::npos);
+  CHECK(error_of(with(R"("hybrid_override_pattern": "M-M*", "mamba_num_heads": 16, "mamba_head_dim": 64,
+      "ssm_state_size": 128, "n_groups": 8, "conv_kernel": 8)"))
+            .find("conv_kernel: must be from 1 to 4 (it is 8)") != std::string::npos);
   const FileReading state = reading_of(with(R"("hybrid_override_pattern": "M-M*", "mamba_num_heads": 16,
       "mamba_head_dim": 64, "ssm_state_size": 128, "n_groups": 8)"));
   CHECK(state.unmodelled.empty());

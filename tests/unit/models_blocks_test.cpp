@@ -104,7 +104,7 @@ TEST_CASE("blocks: every kind has a name, keys that are unlike, and kernels both
     const BlockKernels kernels = kernels_of(kind->parts(model, model.blocks.front().sizes));
     CHECK_FALSE(kernels.forward.empty());
     CHECK(kernels.backward.size() >= kernels.forward.size());
-    if (kind->conflict != nullptr) CHECK_FALSE(kind->conflict(model, model.blocks.front().sizes).has_value());
+    CHECK_FALSE(kind->conflict(model, model.blocks.front().sizes).has_value());
   }
 }
 

@@ -11,7 +11,6 @@
 namespace c3 { inline namespace workloads {
 
 struct PartKernel;
-enum class Role : std::uint8_t;
 
 /// What the kernels of an OwnPart are written with. The backward kernels of a part are written in their own
 /// order; parts come in reverse order there.
@@ -26,8 +25,6 @@ class PartWriter {
   virtual PartKernel& forward(const Operator& op, Bytes kept = {}) = 0;
   /// Behind the backward kernels that the part has.
   virtual PartKernel& backward(const Operator& op) = 0;
-  /// What follows has another role in the same block.
-  virtual void begin(Role role) = 0;
 
  protected:
   PartWriter() = default;

@@ -192,7 +192,6 @@ class TrainingLowering::OwnWriter final : public PartWriter {
   const TokenBatch& batch() const override { return lowering_.batch_; }
   PartKernel& forward(const Operator& op, Bytes kept) override { return lowering_.forward(op, kept); }
   PartKernel& backward(const Operator& op) override { return lowering_.push_backward(op); }
-  void begin(Role role) override { lowering_.begin(role); }
 
  private:
   TrainingLowering& lowering_;

@@ -58,7 +58,6 @@ Broken rule_of_heads(const TrainingSetup& setup, const BlockDimensions& block) {
 
 Broken rule_of_blocks(const TrainingSetup& setup) {
   for (const BlockDimensions& block : mixers_of(setup.model)) {
-    if (block.kind->refused_split == nullptr) continue;
     if (const auto why = block.kind->refused_split(block.sizes, setup.context))
       return BrokenRule{"context_parallel", *why};
   }

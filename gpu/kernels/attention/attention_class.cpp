@@ -39,7 +39,7 @@ Operator read(const ShapeWords& words) {
   shape.keys = extent_or(words, kv_seq, shape.queries);
   shape.window = extent_or(words, window, 0);
   if (shape.window > 0 && !shape.causal)
-    refuse(window, "is of causal attention, whose queries see the keys right before them; set causal");
+    refuse(window, "requires causal attention, whose queries see the keys right before them; set causal");
   if (shape.window >= shape.keys) shape.window = 0;
   shape.value_dim = extent_or(words, value_dim, 0);
   if (shape.value_dim == shape.head_dim) shape.value_dim = 0;

@@ -9,12 +9,12 @@
 #include "gpu/kernels/checks.hpp"
 #include "gpu/kernels/held_registers.hpp"
 #include "gpu/kernels/tiling.hpp"
+#include "gpu/kernels/vector/vector_instructions.hpp"
 
 namespace c3 { inline namespace gpu {
 namespace {
 
-constexpr double kExponentialsPerClock = 16;  // of a CU: 4 special-function units in each of 4 partitions
-constexpr double kOverlap = 3.0;              // of arithmetic and HBM, assumed
+constexpr double kOverlap = 3.0;  // of arithmetic and HBM, assumed
 constexpr int kWavesPerWorkGroup = 8;
 
 /// Queries of a work group and keys of one of its steps.

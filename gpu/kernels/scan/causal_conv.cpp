@@ -28,7 +28,6 @@ constexpr double kRowOverlap = 2.0;
 constexpr double kBackwardWork =
     2.5;                           // over forward: the sum again, SiLU's slope, and two more sums of a window
 constexpr double kFirstLoads = 2;  // one after the other: where the sequence lies, and its first numbers
-constexpr Seconds kGraphLaunch = 0.25_us;  // as of other kernels measured in graphs (vector_kernel.cpp)
 
 double as_double(std::int64_t count) { return static_cast<double>(count); }
 

@@ -16,8 +16,7 @@
 namespace c3 { inline namespace gpu {
 namespace {
 
-constexpr double kExponentialsPerClock = 16;  // of a CU: 4 special-function units in each of 4 partitions
-constexpr double kOverlap = 3.0;              // of arithmetic and HBM, as attention's; assumed
+constexpr double kOverlap = 3.0;  // of arithmetic and HBM, as attention's; assumed
 // Lane instructions of an element that is loaded or stored: its part of a vector load, a conversion, a scale
 // and a mask; assumed.
 constexpr double kElementInstructions = 4;
@@ -27,8 +26,6 @@ constexpr double kElementInstructions = 4;
 constexpr int kWaves = 4;
 constexpr Bytes kRegisters{kWaves * 32 * 168 * 4.0};
 constexpr double kIndexLoads = 2;  // one after the other: which sequence, and where it begins
-// From one kernel to the next in a graph, as of other kernels measured so (vector_kernel.cpp).
-constexpr Seconds kGraphLaunch = 0.25_us;
 
 void check(const std::string& name, const ScanShape& shape) {
   check_extents(name, {{"b", shape.batch},

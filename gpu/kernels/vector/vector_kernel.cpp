@@ -17,9 +17,6 @@ constexpr std::int64_t kLongestInRegisters = 1024;  // columns of a row softmax,
 constexpr std::int64_t kLongestOfWave = 2048;       // columns of a row norm, as TransformerEngine chooses
 constexpr double kWave = 32;                        // threads
 constexpr double kRegistersPerThread = 32 * 4;      // bytes
-// Of the kernels that quantise, which were measured on the device in graphs: 1.35 us for the smallest tensors
-// less two latencies of HBM (quantize_fp8_h100_sxm.csv, ai-dynamo/aiconfigurator commit 095f58a5).
-constexpr Seconds kGraphLaunch = 0.25_us;
 // How sharply the slower of arithmetic and memory decides: streams hide everything, row kernels have phases,
 // and an optimizer loads, computes and stores by turns. The last is known of PyTorch's fused AdamW, whose times
 // on H100 and H200 are nearly the sum of both (studies/one_gpu), and assumed of SGD and of other libraries.

@@ -67,7 +67,8 @@ std::optional<BlockConflict> conflict(const ModelDimensions& model, const BlockS
   if (its[window] > 0 && its[chunk] > 0)
     return BlockConflict{"chunk", "a token sees a window or the tokens of its chunk, not both"};
   if ((its[window] > 0 || its[chunk] > 0) && model.structure == Structure::encoder)
-    return BlockConflict{its[window] > 0 ? "window" : "chunk", "is of decoders, whose tokens see those before"};
+    return BlockConflict{its[window] > 0 ? "window" : "chunk",
+                         "requires a decoder, whose tokens see those before them"};
   return std::nullopt;
 }
 

@@ -45,7 +45,7 @@ struct BlockConflict {
   std::string what;  ///< "must divide heads, which is 32 (it is 5)"
 };
 
-/// Members without a default are required.
+/// All members but `keys` are required.
 struct BlockKindEntry {
   std::string_view name;
   std::string_view meaning;  ///< for lists of keys: a clause, with the paper that describes it
@@ -54,9 +54,9 @@ struct BlockKindEntry {
   /// The parts between the block's norm and its residual sum.
   std::vector<ModelPart> (*parts)(const ModelDimensions& model, const BlockSizes& sizes);
   std::vector<DividedCount> (*divided)(const ModelDimensions& model, const BlockSizes& sizes);
-  std::optional<BlockConflict> (*conflict)(const ModelDimensions& model, const BlockSizes& sizes) = nullptr;
+  std::optional<BlockConflict> (*conflict)(const ModelDimensions& model, const BlockSizes& sizes);
   /// Why ranks cannot share sequences as \p split has it; nullopt: they can.
-  std::optional<std::string> (*refused_split)(const BlockSizes& sizes, const ContextSplit& split) = nullptr;
+  std::optional<std::string> (*refused_split)(const BlockSizes& sizes, const ContextSplit& split);
 };
 
 extern const BlockKindEntry kAttentionBlock, kGatedDeltaBlock, kLatentBlock, kMamba2Block;
@@ -91,6 +91,9 @@ struct BlockDimensions {
 
 /// In messages: "the model's", or "block 'local', its".
 std::string owner_of(const BlockDimensions& block);
+
+/// The value of \p key; 0 where the kind has no such key.
+std::int64_t size_of(const BlockDimensions& block, std::string_view key);
 
 /// Sizes of a block of \p kind without any key.
 BlockSizes usual_sizes(BlockKind kind);

@@ -32,6 +32,7 @@ class ConvolutionPart final : public OwnPart {
                           .layout = of_.layout};
     const Bytes result = size_of({batch.tokens(), of_.channels}, batch.dtype);
     writer.forward(shape, of_.is_kept ? result : Bytes{});
+    if (!of_.is_kept) writer.backward(shape);  // in truth before the scan's kernels, at the same cost
     shape.pass = Pass::backward;
     writer.backward(shape).gradient = size_of({parameters(), 1}, batch.dtype);
   }
