@@ -146,6 +146,8 @@ std::vector<std::string> read_texts(const H5Id& dataset, RowRange rows) {
 
 std::vector<std::string> read_enum(const H5Id& dataset, const H5Id& type, RowRange rows) {
   constexpr std::size_t kLongestName = 64;
+  if (const std::size_t size = H5Tget_size(type.get()); size != 1)
+    throw_damaged(dataset, fmt::format("its enumeration has {} bytes a value, and must have one", size));
   std::array<std::string, 256> names;
   for (unsigned i = 0; i < names.size(); ++i) {
     const auto value = static_cast<std::uint8_t>(i);

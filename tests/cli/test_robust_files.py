@@ -185,6 +185,22 @@ class Damage(ScratchTest):
             refused += self.read(damaged, *options).returncode == 74
         self.assertGreater(refused, 10)
 
+    def test_enumerations_that_another_program_made_wider_are_refused(self):
+        import h5py
+        import numpy
+        damaged = self.folder / "damaged.h5"
+        shutil.copy(self.whole, damaged)
+        unseal(damaged)
+        with h5py.File(damaged, "r+") as file:
+            group = file["strategies/concurrent/activities"]
+            numbers, kinds = group["kind"][:], h5py.check_enum_dtype(group["kind"].dtype)
+            attributes = dict(group["kind"].attrs)
+            del group["kind"]
+            wide = group.create_dataset("kind", data=numbers.astype(numpy.int32), dtype=h5py.enum_dtype(kinds, basetype=numpy.int32))
+            wide.attrs.update(attributes)
+        done = self.read(damaged, "inspect", "--table", "activities", "--strategy", "concurrent")
+        self.assert_one_line(done, 74, "its enumeration has 4 bytes a value, and must have one$")
+
     def test_every_dataset_of_numbers_has_a_checksum_for_other_readers(self):
         """HDF5 allows no filter on texts of variable length."""
         import h5py
