@@ -25,7 +25,7 @@ const std::vector<std::string> kKeys = {"SwitchName", "Nodes", "Switches", "Link
 
 struct Switch {
   Origin origin;
-  int nodes = 0;
+  std::set<std::string> nodes = {};
   std::vector<std::string> below = {};  ///< switches
   int level = 0;                        ///< 1: a leaf; 0: not known yet
   bool has_parent = false;
@@ -61,9 +61,9 @@ class SlurmReader {
       read_key(word, key, value, one, name);
     }
     if (name.empty()) return;
-    if (one.nodes > 0 && !one.below.empty())
+    if (!one.nodes.empty() && !one.below.empty())
       fail(one.origin, name, "has Nodes and Switches; a switch has nodes or other switches below it");
-    else if (one.nodes == 0 && one.below.empty())
+    else if (one.nodes.empty() && one.below.empty())
       fail(one.origin, name, "has neither Nodes nor Switches");
     if (switches_.size() == kMostSwitches)
       throw ConfigError(one.origin, name, "is one of more than 20,000 switches");
@@ -76,7 +76,7 @@ class SlurmReader {
     if (key == "switchname")
       name = value;
     else if (key == "nodes")
-      one.nodes = static_cast<int>(expand(word, "Nodes", value).size());
+      one.nodes = distinct(expand(word, "Nodes", value));
     else if (key == "switches")
       one.below = expand(word, "Switches", value);
     else if (key == "linkspeed")
@@ -88,6 +88,10 @@ class SlurmReader {
       fail(lines_.place(word), word.substr(0, key.size()),
            unknown_name("key", word.substr(0, key.size()), kKeys));
     if (key == "switchname" && value.empty()) fail(lines_.place(word), "SwitchName", "has no name");
+  }
+
+  static std::set<std::string> distinct(const std::vector<std::string>& names) {
+    return {names.begin(), names.end()};
   }
 
   void ignore_speed() {
@@ -159,21 +163,29 @@ class SlurmReader {
   SwitchTree tree() {
     SwitchTree tree{.knows_uplinks = false};
     int leaves = 0;
-    int nodes = 0;
+    std::size_t links = 0;
+    std::set<std::string> nodes;
     std::set<int> sizes;
     for (const auto& [name, one] : switches_) {
       tree.levels = std::max(tree.levels, one.level);
-      tree.leaf_nics = std::max(tree.leaf_nics, one.nodes);
+      const auto in_leaf = static_cast<int>(one.nodes.size());
+      tree.leaf_nics = std::max(tree.leaf_nics, in_leaf);
       if (one.level == 2) tree.pod_leaves = std::max(tree.pod_leaves, static_cast<int>(one.below.size()));
-      if (one.nodes == 0) continue;
+      if (in_leaf == 0) continue;
       ++leaves;
-      nodes += one.nodes;
-      sizes.insert(one.nodes);
+      links += one.nodes.size();
+      nodes.insert(one.nodes.begin(), one.nodes.end());
+      sizes.insert(in_leaf);
     }
     tree.spines = tree.leaf_nics;
     tree.spine_cores = tree.pod_leaves;
     reading_.facts.push_back(
-        fmt::format("{} nodes at {} leaf switches, levels of switches: {}", nodes, leaves, tree.levels));
+        fmt::format("{} nodes at {} leaf switches, levels of switches: {}", nodes.size(), leaves, tree.levels));
+    if (links > nodes.size())
+      reading_.unmodelled.push_back(
+          {.what = fmt::format("{} of {} places of nodes are second ones of nodes that another leaf has, "
+                               "too: each leaf is taken to have nodes of its own",
+                               links - nodes.size(), links)});
     if (sizes.size() > 1) {
       reading_.unmodelled.push_back({.what = fmt::format("leaves of {} to {} nodes: all are taken to have {}",
                                                          *sizes.begin(), *sizes.rbegin(), *sizes.rbegin())});

@@ -132,6 +132,19 @@ TEST_CASE("Slurm: one switch never blocks, two levels are leaves and spines, a f
   CHECK(four.unmodelled[0].what == "4 levels of switches: those above the second are taken for one");
 }
 
+TEST_CASE("Slurm: a node that is named twice is one node") {
+  const FileReading reading = read_slurm(
+      "SwitchName=s1 Nodes=n[1-4],n[3-4]\nSwitchName=s2 Nodes=n[1-4],n[5-6]\nSwitchName=top Switches=s1,s2\n");
+  CHECK(reading.facts == std::vector<std::string>{"6 nodes at 2 leaf switches, levels of switches: 2"});
+  CHECK(fabric_of(reading).tree.leaf_nics == 6);
+  REQUIRE(reading.unmodelled.size() == 2);
+  CHECK(
+      reading.unmodelled[0].what ==
+      "4 of 10 places of nodes are second ones of nodes that another leaf has, too: each leaf is taken to have "
+      "nodes of its own");
+  CHECK(reading.unmodelled[1].what == "leaves of 4 to 6 nodes: all are taken to have 6");
+}
+
 TEST_CASE("Slurm: what is wrong with a topology is said where it is, all at once") {
   CHECK(slurm_refusal(with(kSlurm, "nodes=", "node=")) ==
         "topology.conf:3:18: node: unknown key 'node'; did you mean 'Nodes'? known: SwitchName, Nodes, "
