@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
+#include <numeric>
+#include <stdexcept>
 #include <utility>
 
 #include "gpu/waves.hpp"
@@ -16,6 +18,7 @@ Dispatcher::Dispatcher(Simulation& simulation, const GpuSpec& spec, std::uint64_
       known_(std::move(placements)),
       shares_(spec.compute.xcds, spec.compute.cus_per_xcd),
       rotation_(spec),
+      wave_ends_(simulation),
       policy_(spec.dispatch.policy),
       random_(seed, /*stream=*/0x6469737061746368),  // "dispatch"
       busy_cus_(busy_cus),
@@ -39,9 +42,30 @@ void Dispatcher::submit(const Launch& launch) {
     waiting.left.push_back(work_groups_of_xcd(launch.work_groups, xcds_, xcd));
     if (waiting.left.back() > 0) dirty_[static_cast<std::size_t>(xcd)] = true;
   }
-  const auto position = std::ranges::upper_bound(waiting_, turn, std::less{}, &Waiting::turn);
+  queue(std::move(waiting));
+  for (Waiting& other : waiting_) {
+    if (other.launch.client != launch.client) other.launch.client->on_newcomer();
+  }
+}
+
+void Dispatcher::queue(Waiting waiting) {
+  const auto position = std::ranges::upper_bound(waiting_, waiting.turn, std::less{}, &Waiting::turn);
   waiting_.insert(position, std::move(waiting));
   request_pass();
+}
+
+bool Dispatcher::others_wait(const DispatchClient& client) const {
+  return std::ranges::any_of(waiting_, [&](const Waiting& waiting) {
+    return waiting.launch.client != &client && waiting.total_left > 0;
+  });
+}
+
+bool Dispatcher::others_wait_before(const DispatchClient& client) const {
+  for (const Waiting& waiting : waiting_) {
+    if (waiting.launch.client == &client) return false;
+    if (waiting.total_left > 0) return true;
+  }
+  return false;
 }
 
 void Dispatcher::withdraw(const DispatchClient& client) {
@@ -90,16 +114,54 @@ void Dispatcher::request_pass() {
 void Dispatcher::on_complete(std::uint64_t) {
   pass_requested_ = false;
   if (place_alone()) dirty_.assign(dirty_.size(), false);
+  serve_dirty();
+  shares_.settle();
+  const int alone =
+      alone_ ? static_cast<int>(alone_->placement->slots.size()) - alone_->placement->beside_copies : 0;
+  simulation_.fluid().report_use(busy_cus_, units_.busy() + alone);
+}
+
+void Dispatcher::serve_dirty() {
   for (int xcd = 0; xcd < xcds_; ++xcd) {
     if (!dirty_[static_cast<std::size_t>(xcd)]) continue;
     dirty_[static_cast<std::size_t>(xcd)] = false;
     serve(xcd);
   }
   std::erase_if(waiting_, [](const Waiting& waiting) { return waiting.total_left == 0; });
-  shares_.settle();
-  const int alone =
-      alone_ ? static_cast<int>(alone_->placement->slots.size()) - alone_->placement->beside_copies : 0;
-  simulation_.fluid().report_use(busy_cus_, units_.busy() + alone);
+}
+
+void Dispatcher::release_in_turn(const DispatchClient& client, std::span<const GridPlacement::Slot> slots,
+                                 const WorkGroupNeeds& needs, ActivityId by) {
+  bool goes_on = true;
+  for (int round = 0; goes_on; ++round) {
+    goes_on = false;
+    for (const GridPlacement::Slot& slot : slots) {
+      if (slot.groups <= round) continue;
+      goes_on = true;
+      const bool is_wanted = waits_for(slot.xcd);
+      release(client, slot.xcd, slot.cu, needs, by);
+      if (is_wanted) serve_dirty();
+    }
+  }
+}
+
+bool Dispatcher::waits_for(int xcd) const {
+  return std::ranges::any_of(
+      waiting_, [xcd](const Waiting& waiting) { return waiting.left[static_cast<std::size_t>(xcd)] > 0; });
+}
+
+void Dispatcher::release_wave(const DispatchClient& client, std::span<const GridPlacement::Slot> slots,
+                              const WorkGroupNeeds& needs, ActivityId by, std::span<const std::int64_t> left) {
+  const auto found =
+      std::ranges::find(waiting_, &client, [](const Waiting& waiting) { return waiting.launch.client; });
+  if (found == waiting_.end()) throw std::logic_error("Dispatcher::release_wave: the grid does not wait");
+  Waiting again = std::move(*found);
+  waiting_.erase(found);
+  release_in_turn(client, slots, needs, by);
+  again.left.assign(left.begin(), left.end());
+  again.total_left = std::accumulate(left.begin(), left.end(), std::int64_t{0});
+  dirty_.assign(dirty_.size(), true);
+  queue(std::move(again));
 }
 
 int Dispatcher::copying(CuRange range) const {

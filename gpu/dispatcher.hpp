@@ -14,6 +14,7 @@
 #include "gpu/cu_shares.hpp"
 #include "gpu/engine_rotation.hpp"
 #include "gpu/known_placements.hpp"
+#include "gpu/wave_ends.hpp"
 
 namespace c3 { inline namespace gpu {
 
@@ -22,6 +23,9 @@ class DispatchClient {
  public:
   /// \p cus: the CU (number in its XCD) of each work group.
   virtual void on_placed(int xcd, std::span<const int> cus) = 0;
+  /// Another grid was submitted while some of its own work groups wait. Who holds slots on their behalf may
+  /// give them back.
+  virtual void on_newcomer() {}
 
  protected:
   ~DispatchClient() = default;
@@ -72,9 +76,21 @@ class Dispatcher final : private Completion {
   void submit(const Launch& launch);
   /// Drops what \p client still has waiting; what it holds stays.
   void withdraw(const DispatchClient& client);
+  /// Whether another grid waits for slots, at all or before \p client.
+  bool others_wait(const DispatchClient& client) const;
+  bool others_wait_before(const DispatchClient& client) const;
+  WaveEnds& wave_ends() { return wave_ends_; }
   /// Takes \p groups work groups of \p client off their CU; \p by is the activity that held it.
   void release(const DispatchClient& client, int xcd, int cu, const WorkGroupNeeds& needs, ActivityId by,
                int groups = 1);
+  /// The same of the work groups of \p slots, one on each CU in turn, as they end one after another within this
+  /// instant: who waits is served as each of them leaves, and so may crowd on the first CU that has room.
+  void release_in_turn(const DispatchClient& client, std::span<const GridPlacement::Slot> slots,
+                       const WorkGroupNeeds& needs, ActivityId by);
+  /// The same at the end of a wave of \p client, of which \p left work groups, by XCD, wait from now on in its
+  /// old turn. \pre some of its work groups wait
+  void release_wave(const DispatchClient& client, std::span<const GridPlacement::Slot> slots,
+                    const WorkGroupNeeds& needs, ActivityId by, std::span<const std::int64_t> left);
   /// Takes all work groups of \p client off their CUs. \returns whether they were alone; otherwise nothing is
   /// done, and release() must do it.
   bool release_alone(const LoneClient& client, ActivityId by);
@@ -105,6 +121,9 @@ class Dispatcher final : private Completion {
 
   void on_complete(std::uint64_t) override;
   void request_pass();
+  void queue(Waiting waiting);
+  bool waits_for(int xcd) const;
+  void serve_dirty();
   bool place_alone();
   void write_down_alone();
   void serve(int xcd);
@@ -128,6 +147,7 @@ class Dispatcher final : private Completion {
   std::optional<Alone> alone_;
   CuShares shares_;
   EngineRotation rotation_;
+  WaveEnds wave_ends_;
   DispatchPolicy policy_;
   RandomStream random_;
   ResourceId busy_cus_;

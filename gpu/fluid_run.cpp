@@ -1,6 +1,7 @@
 #include "gpu/fluid_run.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <numeric>
 #include <utility>
@@ -10,6 +11,24 @@
 #include "gpu/waves.hpp"
 
 namespace c3 { inline namespace gpu {
+namespace {
+
+constexpr double kSameWave = 1e-6;  // of a wave
+constexpr double kHeldUp = 1e-15;   // progress a second of a kernel without slots
+
+BoundLaw times(double factor, BoundLaw law) {
+  for (BoundLaw::Phase& phase : law.phases) {
+    phase.fixed *= factor;
+    phase.scaled *= factor;
+    phase.least *= factor;
+    phase.steps *= factor;
+  }
+  law.least *= factor;
+  law.beside *= factor;
+  return law;
+}
+
+}  // namespace
 
 FluidRun::FluidRun(Gpu& gpu, const KernelDescription& kernel, const KernelLaunch& launch, ActivityId activity,
                    std::optional<Seconds> known)
@@ -25,6 +44,10 @@ FluidRun::FluidRun(Gpu& gpu, const KernelDescription& kernel, const KernelLaunch
 }
 
 void FluidRun::on_placed(int xcd, std::span<const int> cus) {
+  if (flow_) {
+    stop_course();
+    dispatcher_.wave_ends().call_at(*this, simulation_.now());  // when it has all of its slots
+  }
   const std::size_t before = held_.slots.size();
   held_.add(xcd, cus);
   if (kernel_.needs.computes) {
@@ -54,9 +77,121 @@ void FluidRun::begin() {
   simulation_.spawn(kernel_.name, run());
 }
 
+void FluidRun::on_newcomer() {
+  if (started_) await_wave_end();
+}
+
+void FluidRun::await_wave_end() {
+  if (!flow_ || in_last_wave_ || kept_ || !counts_waves() || last_wave() == 0) return;
+  const bool is_before = dispatcher_.others_wait_before(*this);
+  const std::int64_t until = is_before ? std::min(course_.done(progress()) + 1, last_wave()) : last_wave();
+  const double left = std::max(0.0, course_.progress_after(until) - progress());
+  const double rate = simulation_.fluid().rate(*flow_);
+  // In its first instant a flow has no rate yet.
+  const double expected = rate > 0.0 ? rate : simulation_.fluid().bound(laws());
+  dispatcher_.wave_ends().call_at(*this, simulation_.now() + Seconds{left / expected});
+}
+
+// Blocks of a persistent kernel keep their slots, and engines in strict turn leave some of them free.
+bool FluidRun::counts_waves() const {
+  return kernel_.persistent.blocks == 0 && !dispatcher_.rotation().is_on();
+}
+
+std::int64_t FluidRun::last_wave() const { return static_cast<std::int64_t>(std::ceil(course_.waves())) - 1; }
+
+void FluidRun::on_wave_end() {
+  if (kept_) {
+    go_on_course();
+    follow_laws();
+    if (dispatcher_.others_wait(*this)) await_wave_end();
+    return;
+  }
+  if (!flow_ || in_last_wave_ || !counts_waves() || !dispatcher_.others_wait(*this)) return;
+  const bool is_at_end = course_.into_wave(progress()) <= kSameWave;
+  if (is_at_end && dispatcher_.others_wait_before(*this)) return offer_slots();
+  if (course_.done(progress()) >= last_wave()) return begin_last_wave();
+  await_wave_end();  // it was slowed down
+}
+
+void FluidRun::begin_last_wave() {
+  in_last_wave_ = true;
+  dispatcher_.withdraw(*this);
+  keep(course_.left_after(last_wave(), held_.in_xcd));
+}
+
+// The emptiest CUs keep them, as they would be placed.
+void FluidRun::keep(std::vector<std::int64_t> most) {
+  std::vector<int> kept(held_.slots.size(), 0);
+  bool goes_on = true;
+  for (int groups = 1; goes_on; ++groups) {
+    goes_on = false;
+    for (std::size_t i = 0; i < kept.size(); ++i) {
+      std::int64_t& here = most[static_cast<std::size_t>(held_.slots[i].xcd)];
+      if (held_.slots[i].groups < groups || here == 0) continue;
+      kept[i] = groups;
+      --here;
+      goes_on = true;
+    }
+  }
+  std::vector<GridPlacement::Slot> given_back;
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    GridPlacement::Slot& slot = held_.slots[i];
+    given_back.push_back({slot.xcd, slot.cu, slot.groups - kept[i]});
+    slot.groups = kept[i];
+  }
+  const auto is_empty = [](const GridPlacement::Slot& slot) { return slot.groups == 0; };
+  std::erase_if(held_.slots, is_empty);
+  std::erase_if(given_back, is_empty);
+  release(given_back);
+}
+
+void FluidRun::offer_slots() {
+  stop_course();
+  const std::vector<std::int64_t> left = course_.left_after(0, held_.in_xcd);
+  const std::vector<GridPlacement::Slot> slots = std::exchange(held_.slots, {});
+  leave_shares(slots);
+  held_.in_xcd.assign(held_.in_xcd.size(), 0);
+  kept_->assign(kept_->size(), 0);
+  resident_ = 0;
+  dispatcher_.release_wave(*this, slots, kernel_.needs, activity_, left);
+  simulation_.fluid().set_bound(*flow_, kHeldUp);  // until it is placed again, in this instant or later
+}
+
+void FluidRun::stop_course() {
+  if (kept_ || !counts_waves()) return;
+  course_.stop(progress(), held_.in_xcd);
+  kept_ = held_.in_xcd;
+}
+
+// The dispatcher counts work groups of the first wave only, and so may have given it more than it needs.
+void FluidRun::go_on_course() {
+  const std::vector<std::int64_t> left = course_.left_after(0, *kept_);
+  std::vector<std::int64_t> added, held;
+  bool any_wait = false;
+  for (std::size_t xcd = 0; xcd < left.size(); ++xcd) {
+    held.push_back(std::min(held_.in_xcd[xcd], left[xcd]));
+    (*kept_)[xcd] = std::min((*kept_)[xcd], left[xcd]);
+    added.push_back(held[xcd] - (*kept_)[xcd]);
+    any_wait = any_wait || held[xcd] < left[xcd];
+  }
+  course_.go_on(*kept_, added);
+  const bool needs_less = held != held_.in_xcd;
+  if (!any_wait) {
+    in_last_wave_ = true;
+    dispatcher_.withdraw(*this);
+  }
+  kept_.reset();
+  if (!needs_less) return;
+  keep(held);
+  held_.in_xcd = held;
+  if (any_wait) resident_ = std::accumulate(held.begin(), held.end(), std::int64_t{0});
+}
+
 Task FluidRun::run() {
   RunningFlow flow(simulation_, whole_kernel());
   flow_ = flow.id();
+  course_ = WaveCourse(kernel_.work_groups, gpu_.spec().compute.xcds, occupancy_.waves);
+  if (alone_ == nullptr && dispatcher_.others_wait(*this)) await_wave_end();
   co_await flow;
   flow_.reset();
   leave();
@@ -65,16 +200,33 @@ Task FluidRun::run() {
 
 void FluidRun::leave() {
   dispatcher_.withdraw(*this);
+  dispatcher_.wave_ends().withdraw(*this);
   if (dispatcher_.release_alone(*this, activity_)) return;
-  for (const GridPlacement::Slot& slot : held_.slots) {
-    if (kernel_.needs.computes) dispatcher_.shares().leave(slot.xcd, slot.cu, *this, slot.groups);
-    dispatcher_.release(*this, slot.xcd, slot.cu, kernel_.needs, activity_, slot.groups);
-  }
+  release(held_.slots);
 }
 
-void FluidRun::on_shares_changed(int) {
-  if (flow_) simulation_.fluid().set_bound(*flow_, kUnbounded, laws());
+void FluidRun::leave_shares(std::span<const GridPlacement::Slot> slots) {
+  if (!kernel_.needs.computes) return;
+  for (const GridPlacement::Slot& slot : slots)
+    dispatcher_.shares().leave(slot.xcd, slot.cu, *this, slot.groups);
 }
+
+// Work groups of unequal times end one after another.
+void FluidRun::release(std::span<const GridPlacement::Slot> slots) {
+  leave_shares(slots);
+  if (gpu_.spec().dispatch.work_group_spread > 0.0)
+    return dispatcher_.release_in_turn(*this, slots, kernel_.needs, activity_);
+  for (const GridPlacement::Slot& slot : slots)
+    dispatcher_.release(*this, slot.xcd, slot.cu, kernel_.needs, activity_, slot.groups);
+}
+
+void FluidRun::on_shares_changed(int) { follow_laws(); }
+
+void FluidRun::follow_laws() {
+  if (flow_ && !kept_) simulation_.fluid().set_bound(*flow_, kUnbounded, laws());
+}
+
+double FluidRun::progress() const { return 1.0 - simulation_.fluid().remaining(*flow_); }
 
 const Traffic& FluidRun::traffic() {
   if (!traffic_) {
@@ -108,13 +260,15 @@ FluidRun::Shares FluidRun::shares() const {
     return shares;
   }
   double sum = 0.0;
+  int groups = 0;
   for (const GridPlacement::Slot& slot : held_.slots) {
     const ArithmeticShare here = dispatcher_.shares().of(*this, slot.xcd, slot.cu);
     shares.groups = std::max(shares.groups, here.groups);
     shares.least = std::min(shares.least, here.available);
     sum += slot.groups * here.available;
+    groups += slot.groups;
   }
-  shares.mean = sum / static_cast<double>(resident_);
+  shares.mean = in_last_wave_ ? shares.least : sum / static_cast<double>(groups);
   return shares;
 }
 
@@ -134,6 +288,7 @@ std::int64_t FluidRun::waves() const {
 // last wave ends with the slowest CU.
 std::span<const BoundTerm> FluidRun::laws() {
   if (known_) {
+    occupancy_.waves = waves();
     BoundLaw as_known;
     as_known.least = known_->value;
     laws_.assign({{gpu_.clock(launch_.stream).arithmetic(), as_known}});
@@ -143,8 +298,8 @@ std::span<const BoundTerm> FluidRun::laws() {
   const double after_others = gpu_.work().is_other_than(kernel_.name) ? kernel_.after_others : 1.0;
   const double slower = gpu_.slowdown_at_boost(launch_.stream, kernel_.clock, taken) * after_others;
   const Shares shares = this->shares();
-  const Occupancy waves = occupancy(kernel_.work_groups, resident_, this->waves(), shares.groups);
-  BoundLaw alone = law_of_waves(kernel_, gpu_.spec(), traffic(), waves, slower);
+  if (!in_last_wave_) occupancy_ = occupancy(kernel_.work_groups, resident_, waves(), shares.groups);
+  BoundLaw alone = law_of_waves(kernel_, gpu_.spec(), traffic(), occupancy_, slower);
   const Bytes in_flight_together =
       in_flight(gpu_.spec().compute, kernel_, computing_beside()) * static_cast<double>(resident_);
   const Bytes loads = traffic().hbm * static_cast<double>(kernel_.work_groups);
@@ -152,14 +307,15 @@ std::span<const BoundTerm> FluidRun::laws() {
   alone.beside = 1.0 / hbm_rate_;
   alone.overlap = kernel_.overlap;
   const DomainId domain = gpu_.clock(launch_.stream).arithmetic();
-  laws_.assign({{domain, alone}});
+  const double longer = launch_.correction * course_.stretch(occupancy_.waves);
+  laws_.assign({{domain, times(longer, alone)}});
   if (shares.least < 1.0) {
-    const auto full_waves = static_cast<double>(waves.waves - 1);
+    const auto full_waves = static_cast<double>(occupancy_.waves - 1);
     BoundLaw beside_others;
     beside_others.phases[0].scaled =
         (kernel_.compute_time * slower).value *
-        (full_waves * waves.sharing / shares.mean + waves.last_sharing / shares.least);
-    laws_.push_back({domain, beside_others});
+        (full_waves * occupancy_.sharing / shares.mean + occupancy_.last_sharing / shares.least);
+    laws_.push_back({domain, times(longer, beside_others)});
   }
   return laws_;
 }

@@ -17,7 +17,7 @@ enum class KernelGrain {
   cohort,      ///< work groups placed together are three flows: prologue, steady, stores
   work_group,  ///< the same with one work group a cohort
   fluid,       ///< one flow a kernel, bound by its wave count
-  automatic,   ///< cohorts, but one flow where KernelLaunch::times knows what the kernel takes
+  automatic,   ///< cohorts; a caller that knows the correction of a flow asks for fluid
 };
 constexpr auto enum_names(KernelGrain) {
   return std::to_array<EnumName<KernelGrain>>({{"cohort", KernelGrain::cohort},
@@ -42,6 +42,7 @@ struct KernelLaunch {
   /// Where its bytes lie at memory_grain "channels": of each phase before, the main kernel, and each phase
   /// after. Must outlive it. Empty: as its stream's were placed.
   std::span<const ChannelShares> places = {};
+  double correction = 1.0;       ///< of its time, at grain fluid (cohorts_over_flow)
   KernelTimes* times = nullptr;  ///< asked when it is submitted; not with a sink, nor at grain fluid
 };
 

@@ -165,7 +165,7 @@ double time_together(const KernelDescription& first, const KernelDescription& se
 
 }  // namespace
 
-// A fluid kernel keeps its slots until its end, so the second one finds none in its tail.
+// Work groups of a fluid kernel's last wave end together, so that the second one finds no slot within it.
 TEST_CASE("two kernels together take the same time at all grains") {
   const GpuSpec gpu = gpu_of({});
   const auto gemm = [&](GemmShape shape) { return describe_gemm("gemm", shape, gpu); };
