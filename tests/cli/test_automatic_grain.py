@@ -1,4 +1,4 @@
-"""measure.kernel_grain = "auto" of steps with many micro-batches: the time of cohorts, for fewer flows."""
+"""measure.kernel_grain = "auto" of steps: the time of cohorts, for a fraction of their flows."""
 
 import json
 import unittest
@@ -7,25 +7,26 @@ from command import SOURCE, ScratchTest, c3sim
 
 TRAINING = SOURCE / "configs/experiments/training"
 QUICK = ["measure.seeds=1", "measure.alone=false", "measure.loss_split=false"]
-# By how much times may differ. Those of the pipeline by seed differ as much, at either grain: few micro-batches tell of 32.
-STEPS = (("fsdp_dma_mi300x.toml", ["training.global_batch=96", "model.layers=4"], 0.003),
-         ("llama3_70b_pipeline.toml", [], 0.01))
+MOST_OFF = 0.005  # of the time: docs/experiments.md says 0.4 % of these
+# Collectives on CUs in order of launch and by priority, on masked CUs and on copy engines; FSDP, a pipeline, experts, LoRA.
+STEPS = ("fsdp_dma_mi300x.toml", "llama3_8b_fsdp8.toml", "llama3_8b_bridge.toml", "qwen3_30b_ep8.toml", "llama2_70b_lora_mi300x.toml",
+         "gpt_18b_a100.toml")
 
 
 class AutomaticGrain(ScratchTest):
-    def strategies(self, file, keys, grain):
-        words = [word for key in [*QUICK, *keys, f'measure.kernel_grain="{grain}"'] for word in ("--set", key)]
+    def strategies(self, file, grain):
+        words = [word for key in [*QUICK, f'measure.kernel_grain="{grain}"'] for word in ("--set", key)]
         done = c3sim("-q", "run", TRAINING / file, "--json", "-o", self.folder / "run.h5", *words)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         return json.loads(done.stdout)["strategies"]
 
     def test_the_time_is_that_of_cohorts(self):
-        for file, keys, tolerance in STEPS:
-            for cohorts, automatic in zip(self.strategies(file, keys, "cohort"), self.strategies(file, keys, "auto"), strict=True):
+        for file in STEPS:
+            for cohorts, automatic in zip(self.strategies(file, "cohort"), self.strategies(file, "auto"), strict=True):
                 with self.subTest(file=file, strategy=cohorts["strategy"]):
-                    self.assertLess(abs(automatic["time_us"] / cohorts["time_us"] - 1), tolerance)
-                    self.assertIn("replayed kernels", automatic["estimate"]["method"])
-                    self.assertLess(automatic["flows"], 0.9 * cohorts["flows"])
+                    self.assertLess(abs(automatic["time_us"] / cohorts["time_us"] - 1), MOST_OFF)
+                    self.assertIn("kernels as flows", automatic["estimate"]["method"])
+                    self.assertLess(automatic["flows"], 0.7 * cohorts["flows"])
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-// measure.estimate = "stem" and measure.kernel_grain = "auto": kernels that are simulated until they are known
-// in their company, and then replayed.
+// measure.estimate = "stem": kernels that are simulated until they are known in their company, and then
+// replayed.
 
 #include "workloads/execute/kernel_replay.hpp"
 
@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -50,7 +49,7 @@ class Launches {
       run(takes);
   }
 
-  KernelReplay replay{{.estimate = Estimator::stem}, 2, std::make_shared<KernelSamples>(kAsked)};
+  KernelReplay replay{kAsked, 2};
   Operation operation{.work = Operator(gemm_of_tiles(8, 8)), .name = 1};
 };
 
@@ -112,22 +111,6 @@ TEST_CASE("kernels of one shape share durations, and a name that is new is as ca
   CHECK(!launches.run(5.0_us));
 }
 
-TEST_CASE("what a surprise does to kernels is the mean of those that were simulated through one") {
-  Launches launches;
-  const auto comes_and_goes = [&] {
-    launches.replay.company(0).begin_kernel(kOther, 7);
-    launches.replay.company(0).end(kOther);
-  };
-  launches.calm(2, 10.0_us);
-  CHECK(launches.replay.summary().effect_of_surprises == 1.0);  // nothing is known yet
-  launches.run(12.0_us, 1.0, comes_and_goes);
-  CHECK(launches.replay.summary().effect_of_surprises == near(0.2));
-  launches.run(12.0_us, 1.0, comes_and_goes);  // as the one before: no surprise
-  CHECK(launches.replay.summary().effect_of_surprises == near(0.2));
-  launches.calm(1, 9.0_us);
-  CHECK(launches.replay.summary().effect_of_surprises == near(5.0 / 22.0));
-}
-
 TEST_CASE("kernels beside which something ends are replayed, and those beside which something begins are not") {
   Launches launches;
   Company& company = launches.replay.company(0);
@@ -170,10 +153,8 @@ WrittenExperiment layers(int count, int gathers, Estimator estimate) {
   return experiment;
 }
 
-RunResult simulated(const Experiment& experiment, std::uint64_t seed = 1,
-                    std::shared_ptr<KernelSamples> samples = nullptr) {
-  return run_once(experiment, {.name = "default", .order = {}, .streams = {}},
-                  {.seed = seed, .samples = std::move(samples)});
+RunResult simulated(const Experiment& experiment, std::uint64_t seed = 1) {
+  return run_once(experiment, {.name = "default", .order = {}, .streams = {}}, {.seed = seed});
 }
 
 TEST_CASE("where nothing repeats often enough, a run is the whole simulation, bit for bit") {
@@ -216,67 +197,6 @@ TEST_CASE("contract: the time by stem is within its bound of the whole simulatio
   }
   CAPTURE(worst);
   CHECK(within >= 190);
-}
-
-/// Layers whose work groups vary little, so that few of them tell what all take.
-WrittenExperiment steady_layers(int count, int gathers, Estimator estimate) {
-  WrittenExperiment experiment = layers(count, gathers, estimate);
-  experiment.cluster.gpu.dispatch.work_group_spread = 0.005;
-  return experiment;
-}
-
-/// The same at the automatic grain.
-WrittenExperiment automatic_layers(int count, int gathers) {
-  WrittenExperiment experiment = steady_layers(count, gathers, Estimator::steady);
-  experiment.measure.kernel_grain = experiment.measure.vector_grain = KernelGrain::automatic;
-  return experiment;
-}
-
-TEST_CASE("contract: the automatic grain is within its interval of cohorts, and within 0.6 %, of 60 seeds") {
-  constexpr int kLayers = 80;
-  int within = 0, replaying = 0;
-  double worst = 0.0;
-  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
-    const int gathers = static_cast<int>(seed % 5) * 24;  // none, some, and beside all of them
-    const RunResult whole = simulated(steady_layers(kLayers, gathers, Estimator::none), seed),
-                    replayed = simulated(automatic_layers(kLayers, gathers), seed,
-                                         std::make_shared<KernelSamples>(0.003));
-    worst = std::max(worst, std::abs(replayed.time / whole.time - 1.0));
-    if (!replayed.estimate) {
-      CHECK(replayed.time.value == whole.time.value);
-      continue;
-    }
-    ++replaying;
-    CHECK(replayed.estimate->method == "replayed kernels");
-    CHECK(!replayed.estimate->bound);
-    if (replayed.estimate->low <= whole.time && whole.time <= replayed.estimate->high) ++within;
-  }
-  CAPTURE(worst);
-  CAPTURE(replaying);
-  CHECK(worst < 0.006);
-  CHECK(replaying > 10);
-  CHECK(within >= replaying * 95 / 100);
-}
-
-TEST_CASE("a run at the automatic grain that knows no other is cohorts, bit for bit") {
-  const RunResult automatic = simulated(automatic_layers(10, 2)),
-                  cohorts = simulated(steady_layers(10, 2, Estimator::none));
-  CHECK(automatic.time.value == cohorts.time.value);
-  CHECK(automatic.flows == cohorts.flows);
-  CHECK(!automatic.estimate);
-}
-
-TEST_CASE("a run finds what one of another size has learned, and then simulates no kernel") {
-  const auto samples = std::make_shared<KernelSamples>(0.003, SampledFor::longer_runs);
-  const RunResult first = simulated(automatic_layers(20, 0), 1, samples);
-  samples->freeze();
-  const RunResult second = simulated(automatic_layers(10, 0), 1, samples);
-  const auto has_note = [](const RunResult& run, std::string_view begin) {
-    return std::ranges::any_of(run.notes, [&](const std::string& note) { return note.starts_with(begin); });
-  };
-  CHECK(!has_note(first, "replayed kernels: 0 of"));
-  CHECK(has_note(second, "replayed kernels: 0 of 20 kernels were simulated"));
-  CHECK(second.time / first.time == near(0.5, 0.01));
 }
 
 }  // namespace

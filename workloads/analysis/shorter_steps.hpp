@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "workloads/execute/flow_corrections.hpp"
 #include "workloads/experiment.hpp"
 
 namespace c3 { inline namespace workloads {
@@ -55,6 +56,8 @@ class ShorterSteps {
   explicit ShorterSteps(const Experiment& whole) : whole_(whole) {}
 
   const Experiment& whole() const { return whole_; }
+  /// Of its kernels, for the runs of all sizes.
+  const std::shared_ptr<FlowCorrections>& corrections() const { return corrections_; }
   /// As resized(). The reference stays valid until clear().
   const Experiment& at(const StepSize& size);
   const Experiment& smallest();
@@ -64,6 +67,7 @@ class ShorterSteps {
  private:
   const Experiment& whole_;
   std::map<StepSize, Experiment> written_;
+  std::shared_ptr<FlowCorrections> corrections_ = std::make_shared<FlowCorrections>();
 };
 
 /// How many micro-batches say what a step of \p family needs and takes, together with those of its next size:

@@ -9,14 +9,12 @@
 
 #include "workloads/analysis/periodic_power.hpp"
 #include "workloads/analysis/step_outline.hpp"
-#include "workloads/execute/kernel_replay.hpp"
 
 namespace c3 { inline namespace workloads {
 namespace {
 
-constexpr double kReplayError = 0.003;  // of the sum of kernels' times
-constexpr double kSteady = 0.01;        // of a period, by which the next may differ
-constexpr int kLargerSteps = 3;         // that are tried after the smallest three
+constexpr double kSteady = 0.01;  // of a period, by which the next may differ
+constexpr int kLargerSteps = 3;   // that are tried after the smallest three
 
 /// a + factor (a - b), of every time and count.
 class Extrapolation {
@@ -84,7 +82,6 @@ class SteadyState {
     if (micro_batches_.is_shortened())
       result = Extrapolation(micro_batches_.beyond())(result, of_micro_batches(micro_batches_.of[1]));
     result.is_shortened = true;
-    result.samples = setup_.samples;
     result.notes.push_back(note());
     widen(result);
     return result;
@@ -163,24 +160,7 @@ class SteadyState {
   std::map<StepSize, RunResult> runs_;
 };
 
-/// What kernels of the smallest of its steps take: of steps that know different kernels the differences are no
-/// periods.
-std::shared_ptr<KernelSamples> samples_of_smallest(ShorterSteps& steps, const Strategy& strategy,
-                                                   RunSetup setup) {
-  setup.samples = new_samples(steps.whole());
-  if (!setup.samples) return nullptr;
-  run_once(steps.smallest(), strategy, setup);
-  setup.samples->freeze();
-  return std::move(setup.samples);
-}
-
 }  // namespace
-
-std::shared_ptr<KernelSamples> new_samples(const Experiment& experiment) {
-  if (!is_automatic(experiment.measure) || !may_be_shortened(experiment)) return nullptr;
-  if (!micro_batches_of(*experiment.family).is_shortened()) return nullptr;
-  return std::make_shared<KernelSamples>(kReplayError, sampling::SampledFor::longer_runs);
-}
 
 RunResult run_step(const Experiment& experiment, const Strategy& strategy, const RunSetup& setup) {
   ShorterSteps steps(experiment);
@@ -190,9 +170,9 @@ RunResult run_step(const Experiment& experiment, const Strategy& strategy, const
 RunResult run_step(ShorterSteps& steps, const Strategy& strategy, const RunSetup& asked) {
   const Experiment& experiment = steps.whole();
   RunSetup setup = asked;
-  if (setup.power.empty()) setup.power = periodic_start(experiment, strategy, asked);
+  if (!setup.corrections) setup.corrections = steps.corrections();
+  if (setup.power.empty()) setup.power = periodic_start(experiment, strategy, setup);
   if (setup.observer != nullptr || !may_be_shortened(experiment)) return run_once(experiment, strategy, setup);
-  setup.samples = samples_of_smallest(steps, strategy, setup);
   std::optional<RunResult> result = SteadyState(steps, strategy, setup).run();
   if (result) return std::move(*result);
   RunResult whole = run_once(experiment.is_outline ? written_whole(experiment) : experiment, strategy, setup);

@@ -310,7 +310,7 @@ class Study {
       result.spread = TimeSpread{percentile(samples, 5).time(), percentile(samples, 95).time()};
     }
     result.recorded_seed = middle.seed;
-    result.recorded_samples = middle.run.samples;
+    result.recorded_corrections = steps_[middle.draw].corrections();
     for (const BoardPower& its : middle.run.power)
       result.recorded_power.push_back(its.begin);
     result.notes = middle.run.notes;

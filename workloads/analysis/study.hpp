@@ -23,6 +23,8 @@
 
 namespace c3 { inline namespace workloads {
 
+class FlowCorrections;
+
 /// Compute side or communication side of a strategy.
 struct SideTimes {
   Seconds alone;     ///< isolated run under the strategy's own backends, channels and partition
@@ -70,14 +72,14 @@ struct StrategyResult {
   std::vector<int> cus;              ///< CUs reserved for each stream in these runs; 0 = none
   std::uint64_t recorded_seed = 0;   ///< the run whose time is the median; its timeline is recorded
   std::vector<PowerState> recorded_power = {};  ///< where the governors of its GPUs stood when it began
-  std::shared_ptr<KernelSamples> recorded_samples = nullptr;  ///< that it replayed: RunSetup::samples
-  std::optional<std::uint64_t> recorded_draw;                 ///< likewise; absent when nothing is drawn
-  std::vector<std::string> notes = {};                        ///< what a user should know of how it ran
-  std::optional<StepResult> step = std::nullopt;              ///< of a training step
-  std::optional<Throughput> throughput = std::nullopt;        ///< of a step of any model
-  std::vector<SimulatedClass> classes = {};                   ///< of ranks, of the median's run
-  std::uint64_t flows = 0;                                    ///< completed in that run
-  std::optional<Estimate> estimate = std::nullopt;            ///< of `time`, where it is one
+  std::shared_ptr<FlowCorrections> recorded_corrections = nullptr;  ///< RunSetup::corrections of that run
+  std::optional<std::uint64_t> recorded_draw;                       ///< likewise; absent when nothing is drawn
+  std::vector<std::string> notes = {};                              ///< what a user should know of how it ran
+  std::optional<StepResult> step = std::nullopt;                    ///< of a training step
+  std::optional<Throughput> throughput = std::nullopt;              ///< of a step of any model
+  std::vector<SimulatedClass> classes = {};                         ///< of ranks, of the median's run
+  std::uint64_t flows = 0;                                          ///< completed in that run
+  std::optional<Estimate> estimate = std::nullopt;                  ///< of `time`, where it is one
 };
 
 /// Choices that move results and that hardware documents nowhere: printed with every result.

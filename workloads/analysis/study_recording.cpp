@@ -17,7 +17,7 @@ std::vector<CollectiveRecord> record_run(const Experiment& part, const StrategyR
   setup.observer = &observer;
   setup.launches = launches;
   setup.power = result.recorded_power;
-  setup.samples = result.recorded_samples;
+  setup.corrections = result.recorded_corrections;
   return run_once(part, *strategy, setup).records;
 }
 

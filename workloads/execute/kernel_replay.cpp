@@ -57,34 +57,18 @@ std::vector<std::uint64_t> Company::beside(std::size_t stream) const {
   return others;
 }
 
-bool is_automatic(const Measure& measure) {
-  const bool has_grain =
-      measure.kernel_grain == KernelGrain::automatic || measure.vector_grain == KernelGrain::automatic;
-  return has_grain && measure.estimate == Estimator::steady;
-}
-
-std::shared_ptr<KernelSamples> samples_for(const Measure& measure, std::shared_ptr<KernelSamples> given) {
-  if (measure.estimate != Estimator::stem) return given;
-  return std::make_shared<KernelSamples>(measure.estimate_error);
-}
-
-KernelReplay::KernelReplay(const Measure& measure, std::size_t streams, std::shared_ptr<KernelSamples> samples)
-    : only_automatic_(measure.estimate != Estimator::stem), streams_(streams), samples_(std::move(samples)) {}
+KernelReplay::KernelReplay(double error, std::size_t streams) : streams_(streams), samples_(error) {}
 
 Company& KernelReplay::company(int rank) { return companies_.try_emplace(rank, streams_).first->second; }
 
 std::size_t KernelReplay::number_of(NameId name, const Operator& what) {
-  return numbers_.of(name, what, [&] { return samples_->number_of(what); });
-}
-
-bool KernelReplay::applies_to(KernelGrain grain) const {
-  return grain == KernelGrain::automatic || (!only_automatic_ && grain != KernelGrain::fluid);
+  return numbers_.of(name, what, [&] { return samples_.number_of(what); });
 }
 
 KernelReplay::Place& KernelReplay::place(NameId name, KernelSamples::Situation situation) {
   const auto [found, is_new] = places_.try_emplace({name, std::move(situation)});
   if (is_new) {
-    KernelSamples::Begun& begun = samples_->begun(found->first.second);
+    KernelSamples::Begun& begun = samples_.begun(found->first.second);
     found->second = {.begun = &begun, .last_end = begun.last_end};
   }
   return found->second;
@@ -92,9 +76,8 @@ KernelReplay::Place& KernelReplay::place(NameId name, KernelSamples::Situation s
 
 KernelReplay::Summary KernelReplay::summary() const {
   Summary summary = sum_;
-  const Seconds of_all = samples_->replayed_time();
-  if (of_all.value > 0.0) summary.expected_error = (sum_.replayed_time / of_all) * samples_->expected_error();
-  summary.effect_of_surprises = samples_->effect_of_surprises();
+  const Seconds of_all = samples_.replayed_time();
+  if (of_all.value > 0.0) summary.expected_error = (sum_.replayed_time / of_all) * samples_.expected_error();
   return summary;
 }
 
@@ -116,7 +99,7 @@ std::optional<Seconds> SampledKernel::known(double speed) {
                                   .clock = std::lround(std::log(speed) / KernelReplay::kClockStep),
                                   .beside = beside_});
   expected_ = place_->last_end;
-  const KernelSamples& samples = *replay_.samples_;
+  const KernelSamples& samples = replay_.samples_;
   is_replayed_ = only_ends(beside_, expected_) && samples.is_known(*place_->begun, expected_);
   if (!is_replayed_) return std::nullopt;
   return samples.draw(*place_->begun, expected_, draw_) / speed_;
@@ -128,7 +111,7 @@ void SampledKernel::ended(Seconds time) {
   end.push_back(company_.changes() - changes_);
   sum.time += time;
   if (is_replayed_) {
-    replay_.samples_->add_replayed(*place_->begun, end, expected_, speed_ * time);
+    replay_.samples_.add_replayed(*place_->begun, end, expected_, speed_ * time);
     ++sum.replayed;
     sum.replayed_time += time;
     if (end != expected_) {
@@ -137,7 +120,7 @@ void SampledKernel::ended(Seconds time) {
     }
   } else {
     ++sum.simulated;
-    replay_.samples_->add_simulated(*place_->begun, end, expected_, speed_ * time);
+    replay_.samples_.add_simulated(*place_->begun, end, speed_ * time);
   }
   place_->last_end = std::move(end);
 }

@@ -1,10 +1,8 @@
 #pragma once
-/// Kernels of a run that are replayed and not simulated: measure.kernel_grain = "auto", measure.estimate =
-/// "stem".
+/// Kernels of a run that are replayed and not simulated: measure.estimate = "stem".
 
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -42,12 +40,6 @@ class Company {
   std::uint64_t changes_ = 0;
 };
 
-/// Whether kernels of runs that know others' (RunSetup::samples) may be replayed.
-bool is_automatic(const Measure& measure);
-
-/// What a run of \p measure replays: its own by "stem", else \p given, which may be null.
-std::shared_ptr<KernelSamples> samples_for(const Measure& measure, std::shared_ptr<KernelSamples> given);
-
 /// Repeated kernels are simulated until RunningSamples knows what they take in their company; the rest last as
 /// long as one of those did, as one flow with the bytes of all work groups (FluidRun).
 ///
@@ -60,21 +52,17 @@ std::shared_ptr<KernelSamples> samples_for(const Measure& measure, std::shared_p
 /// caches hold from the kernel before.
 class KernelReplay {
  public:
-  /// \param samples to which this run adds
-  KernelReplay(const Measure& measure, std::size_t streams, std::shared_ptr<KernelSamples> samples);
+  /// \param error as Measure::estimate_error
+  KernelReplay(double error, std::size_t streams);
 
   Company& company(int rank);
   /// Of \p what, which the operations of \p name compute.
   std::size_t number_of(NameId name, const Operator& what);
-  /// Whether kernels of \p grain may be replayed.
-  bool applies_to(KernelGrain grain) const;
-
   struct Summary {
     std::size_t simulated = 0, replayed = 0;  ///< kernels
     std::size_t surprised = 0;                ///< replayed ones whose company became another than expected
     Seconds time, replayed_time, surprised_time;
     Seconds expected_error;  ///< RunningSamples::expected_error, of what this run replayed
-    double effect_of_surprises = 1.0;
   };
   Summary summary() const;
 
@@ -91,9 +79,8 @@ class KernelReplay {
 
   Place& place(NameId name, KernelSamples::Situation situation);
 
-  bool only_automatic_;  ///< grain
   std::size_t streams_;
-  std::shared_ptr<KernelSamples> samples_;
+  KernelSamples samples_;
   std::map<int, Company> companies_;  ///< by rank
   OperatorValues<std::size_t> numbers_;
   std::map<std::pair<NameId, KernelSamples::Situation>, Place> places_;

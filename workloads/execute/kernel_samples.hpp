@@ -35,8 +35,7 @@ class KernelSamples {
   };
 
   /// \param error that replayed kernels may make of the sum of all kernels' times, relative, at 95 %
-  explicit KernelSamples(double error, sampling::SampledFor sampled_for = sampling::SampledFor::this_run)
-      : samples_(error, kConfidence, sampled_for) {}
+  explicit KernelSamples(double error) : samples_(error, kConfidence) {}
 
   /// Equal operators have equal numbers.
   std::size_t number_of(const Operator& what);
@@ -48,19 +47,13 @@ class KernelSamples {
   /// A simulated duration of one of them, chosen by \p key. \pre is_known()
   Seconds draw(const Begun& begun, const CompanyState& end, std::uint64_t key) const;
 
-  /// A kernel was simulated, and took \p time; its company became \p end, where \p expected was thought.
-  void add_simulated(Begun& begun, const CompanyState& end, const CompanyState& expected, Seconds time);
+  /// A kernel was simulated, and took \p time; its company became \p end.
+  void add_simulated(Begun& begun, const CompanyState& end, Seconds time);
   /// A kernel was replayed as one whose company becomes \p expected; it became \p end.
   void add_replayed(Begun& begun, const CompanyState& end, const CompanyState& expected, Seconds time);
 
-  /// From now on nothing is learned: all runs know the same kernels, so that their times can be compared.
-  void freeze();
-
   Seconds replayed_time() const { return samples_.replayed_time(); }
   Seconds expected_error() const { return samples_.expected_error(); }
-  /// By how much a company that becomes another than expected alters the time of a kernel, relative, in the
-  /// mean; 1 where none is known.
-  double effect_of_surprises() const;
 
  private:
   static constexpr double kConfidence = 0.95;
@@ -68,10 +61,6 @@ class KernelSamples {
   sampling::RunningSamples samples_;
   std::vector<Operator> operators_;  ///< by number
   std::map<Situation, Begun> situations_;
-  bool is_frozen_ = false;
-  std::vector<bool> known_;  ///< by class, once frozen
-  Seconds expected_,
-      altered_;  ///< of surprised kernels: what was expected, and by how much more or less it was
 };
 
 }}  // namespace c3::workloads

@@ -67,9 +67,10 @@ class Run {
                   }),
         fusions_(experiment, strategy, calls_),
         timed_calls_(cluster_, program_),
-        host_copies_(cluster_, program_) {
-    if (auto samples = samples_for(experiment.measure, setup.samples))
-      replay_.emplace(experiment.measure, program_.streams.size(), std::move(samples));
+        host_copies_(cluster_, program_),
+        corrections_(corrections_for(experiment, setup.corrections)) {
+    if (experiment.measure.estimate == Estimator::stem)
+      replay_.emplace(experiment.measure.estimate_error, program_.streams.size());
     check_messages(program_, cluster_.ranks());
     if (experiment.measure.memory_grain == MemoryGrain::channels) addresses_.emplace(spec_.gpu, program_);
     for (StreamContext& context : contexts_) {
@@ -80,6 +81,7 @@ class Run {
       context.timed_calls = &timed_calls_;
       context.host_copies = &host_copies_;
       context.replay = replay_ ? &*replay_ : nullptr;
+      context.corrections = corrections_.get();
     }
     messages_.plan_ahead();
     cluster_.fold_links();
@@ -106,8 +108,7 @@ class Run {
     try {
       simulation_.run();
     } catch (const DeadlockError&) {
-      const std::vector<StreamWait> circle =
-          waiting_cycle(program_, strategy_, cluster_.ranks(), &spec_.library);
+      const auto circle = waiting_cycle(program_, strategy_, cluster_.ranks(), &spec_.library);
       if (circle.empty()) throw;  // something else is missing, of which the simulation tells
       throw DeadlockError("deadlock: " + text_of(circle, program_));
     }
@@ -206,8 +207,7 @@ class Run {
         simulation_.spawn(next.name(), next.run(first));
         if (strategy_.serial && host == nullptr) first = &next.ended();
       }
-      if (host == nullptr) tell_launches(place);
-      if (host != nullptr) host->spawn();
+      host == nullptr ? tell_launches(place) : host->spawn();
     }
   }
 
@@ -237,14 +237,14 @@ class Run {
       result.notes.push_back(fmt::format("HBM arbitration {}", name_of(*strategy_.hbm_arbitration)));
     std::ranges::copy(notes_of(shares_, program_.streams), std::back_inserter(result.notes));
     std::ranges::copy(calls_.notes(), std::back_inserter(result.notes));
-    for (int place = 0; place < cluster_.simulated_ranks(); ++place) {
+    for (int place = 0; place < cluster_.simulated_ranks(); ++place)
       for (std::size_t stream = 0; stream < contexts_.size(); ++stream)
         add_records(result, place, stream);
-    }
     for (const std::unique_ptr<HostThreads>& host : hosts_)
       if (host) std::ranges::copy(host->marks(), std::back_inserter(result.marks));
     add_classes(result);
-    if (replay_) add_replays(result, replay_->summary(), experiment_.measure);
+    if (replay_) add_replays(result, replay_->summary(), experiment_.measure.estimate_error);
+    if (corrections_) add_corrected_flows(result);
     result.power = board_powers(cluster_, setup_.power, result.classes);
     return result;
   }
@@ -321,11 +321,10 @@ class Run {
     }
   }
 
-  /// The collective that operation \p place of \p its is a part of, the first of several messages; nullptr:
-  /// none, or how it ran is not known.
-  const CollectiveRun* run_of(const StreamProgram& its, std::size_t place, int rank) {
-    const Operation& operation = its.operations()[place];
-    if (std::holds_alternative<Exchange>(operation.work)) return its.exchanges().at(place);
+  /// The call or first message of operation \p place; nullptr: how it ran is not known.
+  const CollectiveRun* run_of(const StreamProgram& stream, std::size_t place, int rank) {
+    const Operation& operation = stream.operations()[place];
+    if (std::holds_alternative<Exchange>(operation.work)) return stream.exchanges().at(place);
     const auto* join = std::get_if<JoinCall>(&operation.work);
     if (join == nullptr || program_.calls[join->call].is_timed) return nullptr;
     return &*calls_[join->call].of(rank);
@@ -348,7 +347,8 @@ class Run {
   Fusions fusions_;
   TimedCalls timed_calls_;
   HostCopies host_copies_;
-  std::optional<KernelReplay> replay_;
+  std::shared_ptr<FlowCorrections> corrections_;     ///< where KernelGrain::automatic is a flow
+  std::optional<KernelReplay> replay_;               ///< with Estimator::stem
   std::vector<Seconds> launches_;                    ///< dates at which ranks begin to launch
   std::deque<EventTable> events_;                    ///< by simulated rank
   std::vector<std::unique_ptr<HostThreads>> hosts_;  ///< by simulated rank; null where a script has no host

@@ -18,7 +18,7 @@
 
 namespace c3 { inline namespace workloads {
 
-class KernelSamples;
+class FlowCorrections;
 class SharedSchedules;
 
 struct RunSetup {
@@ -34,9 +34,8 @@ struct RunSetup {
   /// What runs of the same study made of their collectives, to which this one adds; nullptr: nothing is shared.
   /// An observed run shares nothing: nobody could tell its observer that it begins anew.
   std::shared_ptr<SharedSchedules> schedules = nullptr;
-  /// What kernels were found to take, to which this run adds: those that are known are replayed at
-  /// KernelGrain::automatic (KernelReplay). nullptr: all are simulated, but with Estimator::stem.
-  std::shared_ptr<KernelSamples> samples = nullptr;
+  /// What the runs of the same step found of their kernels, to which this one adds; nullptr: it finds its own.
+  std::shared_ptr<FlowCorrections> corrections = nullptr;
   Observer* observer = nullptr;
   LaunchObserver* launches = nullptr;
 };

@@ -11,6 +11,12 @@ namespace {
 /// Share of the time by which steps that were folded by the mean differed from exact ones (0.3 % in
 /// tests/contract), rounded up: at the edge of a class the latency of a step shows more or less.
 constexpr double kOfEdges = 0.005;
+/// The same of steps whose kernels were flows, from those of cohorts (docs/decisions/workloads.md).
+constexpr double kOfFlows = 0.01;
+
+std::string with_loads(const std::string& method, const std::optional<Estimate>& of_loads) {
+  return method + (of_loads ? ", " + of_loads->method : std::string());
+}
 
 std::string classes_note(const RunResult& result, int ranks) {
   const std::size_t classes = result.classes.size();
@@ -28,20 +34,15 @@ std::string classes_note(const RunResult& result, int ranks) {
 class Replayed {
  public:
   Replayed(const KernelReplay::Summary& replays, const RunResult& result)
-      : replays_(replays), ranks_(static_cast<double>(result.classes.size())), whole_(result.time * ranks_) {}
+      : replays_(replays), whole_(result.time * static_cast<double>(result.classes.size())) {}
 
   double simulated() const { return 1.0 - replays_.replayed_time / replays_.time; }  ///< share of kernels' time
   double bound(double error) const { return error + replays_.surprised_time / whole_; }
-  Seconds off() const {
-    constexpr double kBoth = 2.0;  // the kernel, and what came and waits for its slots
-    const Seconds surprised = kBoth * replays_.effect_of_surprises * replays_.surprised_time;
-    return 1.0 / ranks_ * (replays_.expected_error + surprised);
-  }
-  std::string note(const std::string& method) const {
+  std::string note() const {
     std::string note = fmt::format(
-        "{}: {} of {} kernels were simulated, {:.3g} % of their time, and the rest replayed; expected error "
+        "stem: {} of {} kernels were simulated, {:.3g} % of their time, and the rest replayed; expected error "
         "{:.2g} %",
-        method, replays_.simulated, replays_.simulated + replays_.replayed, kPercent * simulated(),
+        replays_.simulated, replays_.simulated + replays_.replayed, kPercent * simulated(),
         kPercent * (replays_.expected_error / whole_));
     if (replays_.surprised > 0)
       note += fmt::format("; what ran beside {} replayed kernels became another, {:.2g} % of the time",
@@ -51,7 +52,6 @@ class Replayed {
 
  private:
   const KernelReplay::Summary& replays_;
-  double ranks_;
   Seconds whole_;
 };
 
@@ -71,27 +71,28 @@ void add_averaged_loads(RunResult& result, double spread, const AveragedLoads& a
   result.notes.push_back(classes_note(result, ranks));
 }
 
-void add_replays(RunResult& result, const KernelReplay::Summary& replays, const Measure& measure) {
+void add_corrected_flows(RunResult& result) {
+  const Seconds off = kOfFlows * result.time;
+  result.averaged = {result.averaged.longer + off, result.averaged.shorter + off};
+  const std::optional<Estimate> of_loads = result.estimate;
+  result.estimate = Estimate{.low = result.time - result.averaged.shorter,
+                             .high = result.time + result.averaged.longer,
+                             .method = with_loads("kernels as flows", of_loads),
+                             .simulated = of_loads ? of_loads->simulated : 1.0};
+}
+
+void add_replays(RunResult& result, const KernelReplay::Summary& replays, double error) {
   if (replays.replayed == 0) return;
   const std::optional<Estimate> of_loads = result.estimate;
   const Replayed replayed(replays, result);
-  const std::string method = measure.estimate == Estimator::stem ? "stem" : "replayed kernels";
-  Estimate estimate{.low = {},
-                    .high = {},
-                    .method = method + (of_loads ? ", " + of_loads->method : std::string()),
+  const double bound = replayed.bound(error);
+  Estimate estimate{.low = (result.time - result.averaged.shorter) / (1.0 + bound),
+                    .high = (result.time + result.averaged.longer) / (1.0 - bound),
+                    .method = with_loads("stem", of_loads),
                     .simulated = replayed.simulated() * (of_loads ? of_loads->simulated : 1.0)};
-  if (measure.estimate == Estimator::stem) {
-    const double bound = replayed.bound(measure.estimate_error);
-    estimate.low = (result.time - result.averaged.shorter) / (1.0 + bound);
-    estimate.high = (result.time + result.averaged.longer) / (1.0 - bound);
-    if (!of_loads) estimate.bound = bound;
-  } else {
-    result.averaged = {result.averaged.longer + replayed.off(), result.averaged.shorter + replayed.off()};
-    estimate.low = result.time - result.averaged.shorter;
-    estimate.high = result.time + result.averaged.longer;
-  }
+  if (!of_loads) estimate.bound = bound;
   result.estimate = std::move(estimate);
-  result.notes.push_back(replayed.note(method));
+  result.notes.push_back(replayed.note());
 }
 
 }}  // namespace c3::workloads

@@ -120,10 +120,9 @@ struct RunResult {
   double inequity = 0.0;        ///< greatest spread, over the mean, of loads that were averaged within a class
   AveragedLoads averaged = {};  ///< of the rank for which it is most
   std::uint64_t flows = 0;      ///< completed
-  std::optional<Estimate> estimate = std::nullopt;   ///< of `time`, where it is one
-  std::vector<BoardPower> power = {};                ///< of simulated ranks; empty where it is not known
-  std::vector<HostMark> marks = {};                  ///< of simulated ranks, by rank
-  std::shared_ptr<KernelSamples> samples = nullptr;  ///< that it replayed: RunSetup::samples
+  std::optional<Estimate> estimate = std::nullopt;  ///< of `time`, where it is one
+  std::vector<BoardPower> power = {};               ///< of simulated ranks; empty where it is not known
+  std::vector<HostMark> marks = {};                 ///< of simulated ranks, by rank
   std::vector<std::string> notes = {};  ///< printed with the result, e.g. an override of the strategy
 };
 

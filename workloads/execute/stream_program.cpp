@@ -244,17 +244,28 @@ Task StreamProgram::run_operator(Operator op, std::size_t index, Seconds delay) 
     kernel = fused->launch(rank_, std::move(kernel));
     launch.sink = fused;
   }
+  if (context_.corrections != nullptr && launch.sink == nullptr && launch.grain == KernelGrain::automatic) {
+    launch.grain = KernelGrain::fluid;
+    launch.correction = correction_of(op, index, kernel);
+  }
   std::optional<SampledKernel> sampled;
   if (company_ != nullptr) {
     const std::size_t number = context_.replay->number_of(operations_[index].name, op);
     company_->begin_kernel(stream, number);
-    if (context_.replay->applies_to(launch.grain) && launch.sink == nullptr)
+    if (launch.grain != KernelGrain::fluid && launch.sink == nullptr)
       launch.times = &sampled.emplace(*context_.replay, rank_, stream, operations_[index], number);
   }
   const ActivityId before = previous_;
   co_await run_kernel(cluster_.gpu(rank_), std::move(kernel), launch);
   simulation_.add_dependency(activity, before, DependencyKind::stream_order);
   previous_ = activity;
+}
+
+double StreamProgram::correction_of(const Operator& op, std::size_t index,
+                                    const KernelDescription& kernel) const {
+  const GpuSpec& gpu = cluster_.spec().gpu;
+  return context_.corrections->of(gpu, {gpu.hbm.arbitration, context_.range, context_.share->slice()},
+                                  operations_[index].name, op, kernel);
 }
 
 Task StreamProgram::wait_for(WaitEvent wait) {

@@ -12,6 +12,7 @@
 #include "workloads/execute/address_plan.hpp"
 #include "workloads/execute/call_runs.hpp"
 #include "workloads/execute/event_table.hpp"
+#include "workloads/execute/flow_corrections.hpp"
 #include "workloads/execute/fusions.hpp"
 #include "workloads/execute/host_copies.hpp"
 #include "workloads/execute/host_threads.hpp"
@@ -40,8 +41,9 @@ struct StreamContext {
   const Fusions* fusions = nullptr;
   TimedCalls* timed_calls = nullptr;
   const HostCopies* host_copies = nullptr;
-  KernelReplay* replay = nullptr;    ///< where kernels may be replayed
-  AddressPlan* addresses = nullptr;  ///< at MemoryGrain::channels
+  KernelReplay* replay = nullptr;          ///< where kernels may be replayed
+  FlowCorrections* corrections = nullptr;  ///< where KernelGrain::automatic is a flow
+  AddressPlan* addresses = nullptr;        ///< at MemoryGrain::channels
 
   bool has(OperationFilter operations) const { return filter == OperationFilter::all || filter == operations; }
   const std::string& name() const { return program->streams[static_cast<std::size_t>(index)]; }
@@ -83,6 +85,8 @@ class StreamProgram {
   /// From there to its first work group.
   Seconds start_on_device(std::size_t index) const;
   Task run_operator(Operator op, std::size_t index, Seconds delay);
+  /// What the flow of a kernel at KernelGrain::automatic must be corrected by.
+  double correction_of(const Operator& op, std::size_t index, const KernelDescription& kernel) const;
   Task run_timed(TimedKernel kernel, std::size_t index, Seconds delay);
   Task copy(HostCopy copy, std::size_t index, Seconds delay);
   /// All messages of the exchange at \p index.

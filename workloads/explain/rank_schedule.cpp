@@ -136,7 +136,7 @@ class ScheduleRecorder final : public Observer {
 StepSchedule step_schedule(const Experiment& experiment, const Strategy& strategy, const CuChoice& cus) {
   const Experiment recorded = recorded_part(experiment);
   ScheduleRecorder recorder(recorded.program);
-  record(recorded, strategy, cus, recorder, new_samples(experiment));
+  record(recorded, strategy, cus, recorder);
   return recorder.schedule();
 }
 

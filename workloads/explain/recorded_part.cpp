@@ -1,7 +1,5 @@
 #include "workloads/explain/recorded_part.hpp"
 
-#include <utility>
-
 #include "workloads/analysis/periodic_power.hpp"
 #include "workloads/analysis/shorter_steps.hpp"
 #include "workloads/execute/run.hpp"
@@ -12,9 +10,8 @@ Experiment recorded_part(const Experiment& experiment) {
   return may_be_shortened(experiment) ? abridged(experiment) : experiment;
 }
 
-void record(const Experiment& part, const Strategy& strategy, const CuChoice& cus, Observer& observer,
-            std::shared_ptr<KernelSamples> samples) {
-  RunSetup setup{.cus = cus, .samples = std::move(samples), .observer = &observer};
+void record(const Experiment& part, const Strategy& strategy, const CuChoice& cus, Observer& observer) {
+  RunSetup setup{.cus = cus, .observer = &observer};
   setup.power = periodic_start(part, strategy, setup);
   run_once(part, strategy, setup);
 }

@@ -1,10 +1,7 @@
 #pragma once
 /// One repetition of an experiment, for an observer.
 
-#include <memory>
-
 #include "engine/observer.hpp"
-#include "workloads/execute/kernel_samples.hpp"
 #include "workloads/execute/partition.hpp"
 #include "workloads/experiment.hpp"
 
@@ -14,9 +11,7 @@ namespace c3 { inline namespace workloads {
 /// else all of it.
 Experiment recorded_part(const Experiment& experiment);
 
-/// Runs the first repetition of \p part, which starts in the state that its power limit settles to. \param
-/// samples new_samples() of the whole
-void record(const Experiment& part, const Strategy& strategy, const CuChoice& cus, Observer& observer,
-            std::shared_ptr<KernelSamples> samples);
+/// Runs the first repetition of \p part, which starts in the state that its power limit settles to.
+void record(const Experiment& part, const Strategy& strategy, const CuChoice& cus, Observer& observer);
 
 }}  // namespace c3::workloads

@@ -99,7 +99,7 @@ class PathRecorder final : public Observer {
 CriticalPath critical_path(const Experiment& experiment, const Strategy& strategy, const CuChoice& cus) {
   const Experiment recorded = recorded_part(experiment);
   PathRecorder recorder(recorded.program);
-  record(recorded, strategy, cus, recorder, new_samples(experiment));
+  record(recorded, strategy, cus, recorder);
   return critical_path(recorder.nodes());
 }
 

@@ -11,6 +11,8 @@ namespace c3 { inline namespace sampling {
 namespace {
 
 constexpr int kMostDegrees = 60;  // beyond, a normal variable's quantile is within 2 %
+// Variances that kernels add because each varies by itself: the replayed, and those simulated in their place.
+constexpr double kByThemselves = 2.0;
 
 }  // namespace
 
@@ -18,11 +20,7 @@ double RunningSamples::Class::deviation() const {
   return drawn.size() < 2 ? 0.0 : std::sqrt(squares / static_cast<double>(drawn.size() - 1));
 }
 
-RunningSamples::RunningSamples(double error, double confidence, SampledFor sampled_for)
-    : error_(error),
-      confidence_(confidence),
-      fewest_(sampled_for == SampledFor::this_run ? kFewestDraws : kFewestForLonger),
-      by_themselves_(sampled_for == SampledFor::this_run ? 2.0 : 0.0) {
+RunningSamples::RunningSamples(double error, double confidence) : error_(error), confidence_(confidence) {
   for (int degrees = 1; degrees <= kMostDegrees; ++degrees)
     quantiles_.push_back(student_quantile(confidence, degrees));
 }
@@ -38,10 +36,10 @@ double RunningSamples::quantile(std::size_t draws) const {
 
 bool RunningSamples::is_known(std::size_t number) const {
   const Class& its = classes_.at(number);
-  if (its.drawn.size() < fewest_) return false;
+  if (its.drawn.size() < kFewestDraws) return false;
   if (its.mean <= 0.0) return true;
   const double error = kFilledBound * error_ * total_ / quantile(its.drawn.size());
-  const double allowed = error * error - by_themselves_ * noise_;  // [s^2] of means of draws
+  const double allowed = error * error - kByThemselves * noise_;  // [s^2] of means of draws
   const double needed = spread_ * its.count() * its.deviation() / std::sqrt(its.mean);
   return static_cast<double>(its.drawn.size()) * allowed >= needed;
 }
@@ -84,7 +82,7 @@ Seconds RunningSamples::expected_error() const {
     if (its.replayed == 0) continue;
     const auto replayed = static_cast<double>(its.replayed);
     const double off = quantile(its.drawn.size()) * its.deviation();
-    sum += replayed * off * off * (replayed / static_cast<double>(its.drawn.size()) + by_themselves_);
+    sum += replayed * off * off * (replayed / static_cast<double>(its.drawn.size()) + kByThemselves);
   }
   return Seconds{std::sqrt(sum)};
 }

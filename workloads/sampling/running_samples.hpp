@@ -9,12 +9,6 @@
 
 namespace c3 { inline namespace sampling {
 
-/// Of which kernels' durations the sum is meant.
-enum class SampledFor {
-  this_run,     ///< of those that are asked for
-  longer_runs,  ///< of many times as many, in the same proportions: that each varies by itself counts no more
-};
-
 /// Durations of classes of kernels, as a run finds them, and the rule of STEM for how many of each make the sum
 /// of all known: with N kernels of a class so far, of mean mu and deviation sigma,
 ///     n = S N sigma / sqrt(mu) / ((kFilledBound error sum N mu / t)^2 - 2 sum N sigma^2),
@@ -28,12 +22,9 @@ enum class SampledFor {
 class RunningSamples {
  public:
   static constexpr std::size_t kFewestDraws = 3;
-  /// Of SampledFor::longer_runs: an error that few draws make is repeated there, and few tell little of how
-  /// much they vary.
-  static constexpr std::size_t kFewestForLonger = 12;
 
   /// \param error of the sum of all durations, relative, above 0; \param confidence above 0, below 1
-  RunningSamples(double error, double confidence, SampledFor sampled_for = SampledFor::this_run);
+  RunningSamples(double error, double confidence);
 
   std::size_t add_class();
   /// Whether kernels of the class can be replayed.
@@ -67,9 +58,6 @@ class RunningSamples {
   void sum_up(Class& its);
 
   double error_, confidence_;
-  std::size_t fewest_;  ///< draws of a class
-  /// Variances that kernels add because each varies by itself, the replayed and the simulated: 2, or 0.
-  double by_themselves_;
   std::vector<double> quantiles_;  ///< t by degrees of freedom
   std::vector<Class> classes_;
   double spread_ = 0.0;  ///< sum of N sigma sqrt(mu) [s^1.5]
