@@ -204,7 +204,7 @@ const PartId* product_named(std::string_view operation) {
 const parts::Projection* find_product(std::span<const ModelPart> parts, PartId id) {
   for (const ModelPart& part : parts) {
     if (const auto* const experts = std::get_if<parts::Experts>(&part.kind)) {
-      if (const parts::Projection* const found = find_product(experts->each, id)) return found;
+      if (const parts::Projection* const found = find_product(experts->expert_parts, id)) return found;
     }
     if (part.id == id) return std::get_if<parts::Projection>(&part.kind);
   }

@@ -52,7 +52,7 @@ std::vector<ModelPart> adapted(std::span<const ModelPart> parts, const LoraSetup
     const auto role = projection == nullptr ? std::nullopt : adapter_role(lora, part.id);
     std::visit(Freeze{role.has_value() && !lora.dropout}, all.emplace_back(part).kind);
     if (auto* const experts = std::get_if<parts::Experts>(&all.back().kind))
-      experts->each = adapted(experts->each, lora, separate);
+      experts->expert_parts = adapted(experts->expert_parts, lora, separate);
     if (role) all.push_back({{part.id.block, *role}, adapter_beside(*projection, lora, separate)});
   }
   return all;
@@ -62,7 +62,7 @@ std::vector<ModelPart> adapters_of(std::span<const ModelPart> parts) {
   std::vector<ModelPart> adapters;
   for (ModelPart part : parts) {
     auto* const experts = std::get_if<parts::Experts>(&part.kind);
-    if (experts != nullptr) experts->each = adapters_of(experts->each);
+    if (experts != nullptr) experts->expert_parts = adapters_of(experts->expert_parts);
     if (experts != nullptr || std::holds_alternative<parts::Adapter>(part.kind))
       adapters.push_back(std::move(part));
   }

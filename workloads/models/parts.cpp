@@ -42,7 +42,7 @@ struct Weights {
   }
   std::int64_t operator()(const parts::Experts& experts) const {
     std::int64_t sum = 0;
-    for (const ModelPart& part : experts.each)
+    for (const ModelPart& part : experts.expert_parts)
       sum += (std::holds_alternative<parts::Adapter>(part.kind) ? 1 : experts.count) * parameters(part);
     return sum;
   }
@@ -77,7 +77,7 @@ std::int64_t active_parameters(std::span<const ModelPart> parts) {
   std::int64_t sum = parameters(parts);
   for (const ModelPart& part : parts) {
     if (const auto* const experts = std::get_if<parts::Experts>(&part.kind))
-      sum -= (experts->count - experts->per_token) * parameters(experts->each);
+      sum -= (experts->count - experts->per_token) * parameters(experts->expert_parts);
   }
   return sum;
 }

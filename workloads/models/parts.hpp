@@ -268,8 +268,8 @@ struct Experts {
   std::int64_t count = 0;
   std::int64_t capacity = 0;  ///< tokens of one sequence that an expert takes, the others pass by; 0: all
   std::int64_t width = 0;
-  std::vector<ModelPart> each;  ///< parts of one expert; adapters among them are one for all on a GPU
-  std::int64_t per_token = 1;   ///< experts to which a token goes
+  std::vector<ModelPart> expert_parts;  ///< parts of one expert; adapters among them are one for all on a GPU
+  std::int64_t per_token = 1;           ///< experts to which a token goes
 };
 
 /// Pools one token of each sequence and classifies it.

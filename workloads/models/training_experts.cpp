@@ -58,7 +58,7 @@ void TrainingLowering::experts(const parts::Experts& part) {
   batch_.sequences = 1;
   batch_.length = batch_.between = rows;
   experts_ = part.count;
-  std::vector<ModelPart> expert = part.each;
+  std::vector<ModelPart> expert = part.expert_parts;
   for (ModelPart& its : expert)
     its.id.block = BlockId::experts;
   write(expert);

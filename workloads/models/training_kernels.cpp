@@ -35,7 +35,7 @@ struct Tensors {
   int operator()(const parts::Router& part) const { return part.has_bias ? 2 : 1; }
   int operator()(const parts::Experts& part) const {
     int sum = 0;
-    for (const ModelPart& its : part.each) {
+    for (const ModelPart& its : part.expert_parts) {
       const bool is_of_each = experts_apart && !std::holds_alternative<parts::Adapter>(its.kind);
       sum += std::visit(*this, its.kind) * (is_of_each ? static_cast<int>(part.count) : 1);
     }

@@ -127,7 +127,7 @@ std::vector<ModelPart> TransformerParts::experts() const {
                    parts::Experts{.count = experts.experts,
                                   .capacity = experts.capacity,
                                   .width = model_.routed_width(),
-                                  .each = dense(model_.routed_width(), model_.expert_width()),
+                                  .expert_parts = dense(model_.routed_width(), model_.expert_width()),
                                   .per_token = experts.per_token}});
   projection(Role::widen, experts.latent_width, model_.hidden);
   return parts;

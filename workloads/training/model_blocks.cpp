@@ -21,7 +21,7 @@ std::vector<ModelPart> weights_of_products(const std::vector<ModelPart>& parts) 
     if (auto* const product = std::get_if<parts::Projection>(&part.kind)) {
       product->has_bias = false;
     } else if (auto* const experts = std::get_if<parts::Experts>(&part.kind)) {
-      experts->each = weights_of_products(experts->each);
+      experts->expert_parts = weights_of_products(experts->expert_parts);
     } else if (!std::holds_alternative<parts::Adapter>(part.kind)) {
       continue;
     }

@@ -85,7 +85,7 @@ std::vector<ModelPart> share_of_experts(std::span<const ModelPart> parts, int ra
     auto* const experts = std::get_if<parts::Experts>(&part.kind);
     if (experts == nullptr) continue;
     experts->count /= ranks;
-    experts->each = share_of(experts->each, sharers);
+    experts->expert_parts = share_of(experts->expert_parts, sharers);
   }
   return share;
 }

@@ -117,7 +117,7 @@ void EagerHuggingFace::experts(const parts::Experts& part) {
   times(busy);
   tokens_ = taken;
   vector(VectorOp::copy, tokens_of(part.width));
-  write(part.each);
+  write(part.expert_parts);
   begin(Role::combine);
   vector(VectorOp::copy, tokens_of(part.width));
   times(1);
