@@ -23,7 +23,7 @@ void Comparison::add(const Row& row, const std::vector<Beside>& beside) {
 }
 
 StudyLine Comparison::line(PublishedFigure of, FigureKind kind, std::string label) const {
-  StudyLine line{.figure = {.of = std::move(of), .kind = kind},
+  StudyLine line{.figure = {.reference = std::move(of), .kind = kind},
                  .label = std::move(label),
                  .rows = here_.measured.size(),
                  .skipped = skipped_};
@@ -51,7 +51,7 @@ std::optional<double> Comparison::signed_mean(std::string_view beside) const {
 }
 
 StudyLine Comparison::signed_line(PublishedFigure of, std::string label) const {
-  StudyLine line{.figure = {.of = std::move(of), .simulated = signed_mean(here_)},
+  StudyLine line{.figure = {.reference = std::move(of), .simulated = signed_mean(here_)},
                  .label = std::move(label),
                  .rows = here_.measured.size()};
   for (const auto& [name, times] : beside_)

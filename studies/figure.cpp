@@ -17,7 +17,7 @@ std::string_view name_of(FigureKind kind) {
 }
 
 std::optional<bool> passes(const Figure& figure) {
-  const PublishedFigure& of = figure.of;
+  const PublishedFigure& of = figure.reference;
   if (of.gate == Gate::none) return std::nullopt;
   if (!figure.simulated) return false;
   if (of.gate == Gate::exact) return figure.simulated == of.published;

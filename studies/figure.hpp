@@ -40,7 +40,7 @@ struct PublishedFigure {
 };
 
 struct Figure {
-  PublishedFigure of;
+  PublishedFigure reference;
   FigureKind kind = FigureKind::predicted;
   std::optional<double> simulated = {};  ///< absent: could not be computed
   std::optional<double> p5 = {},

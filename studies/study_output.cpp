@@ -45,7 +45,7 @@ std::optional<double> value_beside(const StudyLine& line, const std::string& nam
 }
 
 std::vector<std::string> header_of(const StudySection& section, const std::vector<std::string>& beside) {
-  const std::string unit = section.lines.front().figure.of.unit;
+  const std::string unit = section.lines.front().figure.reference.unit;
   const auto with_unit = [&](std::string_view name) {
     return name.ends_with(']') ? std::string(name) : fmt::format("{} [{}]", name, unit);
   };
@@ -66,7 +66,7 @@ std::vector<std::string> row_of(const StudyLine& line, const std::vector<std::st
                                   figure.p5 && figure.p95 ? shown(figure.p5) + ".." + shown(figure.p95) : ""};
   for (const std::string& name : beside)
     row.push_back(if_any(value_beside(line, name)));
-  row.insert(row.end(), {if_any(figure.of.published), target(figure.of), verdict(figure),
+  row.insert(row.end(), {if_any(figure.reference.published), target(figure.reference), verdict(figure),
                          std::string(name_of(figure.kind))});
   return row;
 }
@@ -98,7 +98,7 @@ Json json_or_null(const std::optional<T>& value) {
 
 Json json_of(const StudyLine& line) {
   const Figure& figure = line.figure;
-  const PublishedFigure& of = figure.of;
+  const PublishedFigure& of = figure.reference;
   Json json{{"id", of.id},
             {"label", line.label},
             {"unit", of.unit},
@@ -129,8 +129,8 @@ std::string study_text(const StudyReport& report) {
     if (section.lines.empty()) continue;  // the tables have no row for it
     text += fmt::format("{}{}\n\n{}", text.empty() ? "" : "\n", section.heading, table_of(section).text());
     for (const StudyLine& line : section.lines) {
-      if (!line.figure.of.known_miss.empty())
-        text += fmt::format("{}: {}\n", line.label, line.figure.of.known_miss);
+      if (!line.figure.reference.known_miss.empty())
+        text += fmt::format("{}: {}\n", line.label, line.figure.reference.known_miss);
     }
     for (const std::string& note : section.notes)
       text += note + '\n';

@@ -96,8 +96,9 @@ StudySection buffers(const PublishedFigures& published) {
   std::ranges::stable_sort(buffers, {}, [](const BufferReach& each) { return each.reach[0]; });
   for (const BufferReach& buffer : buffers) {
     if (buffer.reach[0] >= 0.9) continue;
-    StudyLine line{.figure = {.of = published.find("buffers"), .simulated = kPercent * buffer.reach[0].value()},
-                   .label = buffer.name};
+    StudyLine line{
+        .figure = {.reference = published.find("buffers"), .simulated = kPercent * buffer.reach[0].value()},
+        .label = buffer.name};
     line.beside = {{"xor", kPercent * buffer.reach[1].value()}, {"ipoly", kPercent * buffer.reach[2].value()}};
     section.lines.push_back(std::move(line));
   }

@@ -78,7 +78,7 @@ void add_phases(StudySection& section, const std::string& label, const Operator&
     }
     if (reach.front() >= 90.0) continue;
     section.lines.push_back(
-        {.figure = {.of = figure, .simulated = reach.front()},
+        {.figure = {.reference = figure, .simulated = reach.front()},
          .label = fmt::format("{}, {}", label, placed[i].name.empty() ? "main kernel" : placed[i].name),
          .beside = {{"xor", reach[1]}, {"ipoly", reach[2]}, {"of time", kAllPercent * times.at(i)}}});
   }

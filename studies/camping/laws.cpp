@@ -113,7 +113,7 @@ StudySection laws(const PublishedFigures& published) {
       .notes = {"Blocks of 256 B. rows: pairs of channels and stride, strides, or pairs of streams."},
       .decimals = 6};
   const auto add = [&](const char* id, std::string label, auto find) {
-    StudyLine line{.figure = {.of = published.find(id)}, .label = std::move(label)};
+    StudyLine line{.figure = {.reference = published.find(id)}, .label = std::move(label)};
     line.figure.simulated = find(line.rows);
     section.lines.push_back(std::move(line));
   };

@@ -209,7 +209,7 @@ std::size_t CaseTables::count_of(const Row& row, const Formula& formula) const {
 }
 
 StudyLine CaseTables::line_of(const Row& row) const {
-  StudyLine line{.figure = {.of = row.figure, .simulated = value_of(row, row.formulas.front().second)},
+  StudyLine line{.figure = {.reference = row.figure, .simulated = value_of(row, row.formulas.front().second)},
                  .label = row.label,
                  .rows = row.shares.empty() ? std::size_t{0} : 1};
   if (row.measurements) line.rows = count_of(row, *row.measurements);
@@ -237,7 +237,7 @@ std::vector<double> CaseTables::values_of(const std::vector<const Row*>& group, 
 // A figure of which one row has no value has none.
 StudyLine CaseTables::line_of(const std::vector<const Row*>& group, std::size_t summary) const {
   const Share& share = group.front()->shares[summary];
-  StudyLine line{.figure = {.of = share.figure}, .label = share.label};
+  StudyLine line{.figure = {.reference = share.figure}, .label = share.label};
   for (std::size_t column = 0; column < share.columns.size(); ++column) {
     std::vector<std::string> blocks;
     const std::vector<double> values = values_of(group, summary, column, blocks);

@@ -70,7 +70,7 @@ class FoundTable {
     const std::optional<DrawnValue> value = value_of(formula, cells, found);
     if (!value) refuse(formula, cells, found);
     std::string label = cells.fill(table_.label, "label", found.texts).value_or("");
-    Figure figure{.of = figure_of(published_, role_.id + cells.text(table_.id, "id"), cells),
+    Figure figure{.reference = figure_of(published_, role_.id + cells.text(table_.id, "id"), cells),
                   .kind = kind_of(table_, label, role_.kind)};
     StudyLine line = drawn_line(std::move(figure), std::move(label), *value);
     line.rows = found.rows;

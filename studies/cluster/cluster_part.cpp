@@ -150,20 +150,20 @@ StepTime ClusterStepsPart::Row::time() const {
 
 ClusterStepsPart::ClusterStepsPart(const std::vector<MeasuredStep>& steps) {
   for (const MeasuredStep& step : steps)
-    rows_.push_back({.of = step});
+    rows_.push_back({.reference = step});
 }
 
 void ClusterStepsPart::plan(SimulationJobs& jobs) {
   for (Row& row : rows_) {
-    jobs.push_back({[&row] { return simulate(row.of); },
+    jobs.push_back({[&row] { return simulate(row.reference); },
                     [&row](const SimulatedTime& found) {
                       row.why_not = found.said;
                       if (found.time) row.here = ClusterStep{*found.time, found.values};
                     }});
-    jobs.push_back({[&row] { return simulate_small(row.of, std::nullopt); },
+    jobs.push_back({[&row] { return simulate_small(row.reference, std::nullopt); },
                     [&row](const SimulatedTime& found) { row.small = found.time; }});
-    for (std::uint64_t draw = 0; draw < row.of.draws; ++draw)
-      jobs.push_back({[&row, draw] { return simulate_small(row.of, draw); },
+    for (std::uint64_t draw = 0; draw < row.reference.draws; ++draw)
+      jobs.push_back({[&row, draw] { return simulate_small(row.reference, draw); },
                       [&row](const SimulatedTime& found) {
                         if (found.time) row.drawn.push_back(*found.time);
                       }});
@@ -173,7 +173,7 @@ void ClusterStepsPart::plan(SimulationJobs& jobs) {
 std::vector<SimulatedStep> ClusterStepsPart::simulated() const {
   std::vector<SimulatedStep> steps;
   for (const Row& row : rows_) {
-    SimulatedStep step{.of = row.of};
+    SimulatedStep step{.reference = row.reference};
     if (row.here) step.now = row.time();
     steps.push_back(std::move(step));
   }
@@ -192,12 +192,12 @@ StudySection ClusterStepsPart::errors(const PublishedFigures& published) const {
     section.lines.push_back(errors.line(published.find(id), FigureKind::predicted, std::move(label)));
     section.lines.push_back(errors.signed_line(published.find(signed_id), std::move(signed_label)));
   };
-  add(errors_of(steps, [](const SimulatedStep& step) { return step.of.is_judged; }), "steps.mean",
+  add(errors_of(steps, [](const SimulatedStep& step) { return step.reference.is_judged; }), "steps.mean",
       "steps.signed", "all rows", "the same, mean of signed errors");
   for (const auto& [group, label] : kTables) {
     const std::string id = fmt::format("steps.{}", group);
-    add(errors_of(steps, [&](const SimulatedStep& step) { return step.of.group == group; }), id, id + ".signed",
-        std::string(label), "signed");
+    add(errors_of(steps, [&](const SimulatedStep& step) { return step.reference.group == group; }), id,
+        id + ".signed", std::string(label), "signed");
   }
   return section;
 }
@@ -210,18 +210,18 @@ StudySection ClusterStepsPart::scaling(const PublishedFigures& published) const 
                        .decimals = 3};
   std::map<std::pair<std::string, std::string>, std::vector<const Row*>> releases;
   for (const Row& row : rows_)
-    if (scaling_of(row.of.set))
-      releases[{row.of.set, row.of.row.substr(0, row.of.row.find(' '))}].push_back(&row);
+    if (scaling_of(row.reference.set))
+      releases[{row.reference.set, row.reference.row.substr(0, row.reference.row.find(' '))}].push_back(&row);
   for (const auto& [release, rows] : releases) {
     if (rows.size() < 2) continue;  // nothing to compare with
     const Row &few = *rows.front(), &many = *rows.back();
-    StudyLine line{.figure = {.of = published.find(*scaling_of(release.first))},
+    StudyLine line{.figure = {.reference = published.find(*scaling_of(release.first))},
                    .label = fmt::format("{}, {}", release.first, release.second),
                    .rows = rows.size()};
-    line.beside.emplace_back("measured", many.of.measured / few.of.measured);
+    line.beside.emplace_back("measured", many.reference.measured / few.reference.measured);
     if (few.here && many.here) {
       const double here = many.here->time / few.here->time;
-      line.figure.simulated = kPercent * (here * (few.of.measured / many.of.measured) - 1.0);
+      line.figure.simulated = kPercent * (here * (few.reference.measured / many.reference.measured) - 1.0);
       line.beside.emplace_back("simulated", here);
     }
     section.lines.push_back(std::move(line));
@@ -231,9 +231,9 @@ StudySection ClusterStepsPart::scaling(const PublishedFigures& published) const 
 
 StudySection ClusterStepsPart::intervals(const PublishedFigures& published) const {
   std::vector<SimulatedStep> steps = simulated();
-  std::erase_if(steps, [](const SimulatedStep& step) { return !step.of.is_judged; });
+  std::erase_if(steps, [](const SimulatedStep& step) { return !step.reference.is_judged; });
   for (SimulatedStep& step : steps)
-    step.of.set = step.of.group;
+    step.reference.set = step.reference.group;
   return intervals_section(steps, published);
 }
 
@@ -248,11 +248,12 @@ StudySection ClusterStepsPart::rows(const PublishedFigures& published) const {
            "micro-batches."},
       .value = "now"};
   for (const Row& row : rows_) {
-    std::string name = row.of.row;
+    std::string name = row.reference.row;
     std::ranges::replace_if(
         name, [](char letter) { return letter == ' ' || letter == '.'; }, '-');
-    StudyLine line{.figure = {.of = published.find(fmt::format("steps.row.{}.{}", row.of.set, name))},
-                   .label = fmt::format("{}, {}", row.of.set, row.of.row)};
+    StudyLine line{
+        .figure = {.reference = published.find(fmt::format("steps.row.{}.{}", row.reference.set, name))},
+        .label = fmt::format("{}, {}", row.reference.set, row.reference.row)};
     if (!row.here) {
       line.skipped = 1;
       section.notes.push_back(fmt::format("{}: {}", line.label, row.why_not));
@@ -261,9 +262,9 @@ StudySection ClusterStepsPart::rows(const PublishedFigures& published) const {
     }
     const ClusterStep& here = *row.here;
     line.rows = 1;
-    set_error(line, {.of = row.of, .now = row.time()});
+    set_error(line, {.reference = row.reference, .now = row.time()});
     const auto share = [&](ClusterNumber of) { return kPercent * (Seconds{here[of]} / here.time); };
-    line.beside.insert(line.beside.end(), {{"measured [ms]", row.of.measured / 1.0_ms},
+    line.beside.insert(line.beside.end(), {{"measured [ms]", row.reference.measured / 1.0_ms},
                                            {"here [ms]", here.time / 1.0_ms},
                                            {"tokens/s/GPU [1/s]", here[ClusterNumber::tokens_per_second]},
                                            {"MFU", kPercent * here[ClusterNumber::mfu]},
@@ -274,9 +275,9 @@ StudySection ClusterStepsPart::rows(const PublishedFigures& published) const {
                                            {"experts", share(ClusterNumber::experts)},
                                            {"data", share(ClusterNumber::data)},
                                            {"reserved [GiB]", here[ClusterNumber::reserved] / kGiB}});
-    if (row.of.in_use) {
+    if (row.reference.in_use) {
       line.beside.emplace_back("in use [GiB]", here[ClusterNumber::in_use] / kGiB);
-      line.beside.emplace_back("measured [GiB]", row.of.in_use->value / kGiB);
+      line.beside.emplace_back("measured [GiB]", row.reference.in_use->value / kGiB);
     }
     section.lines.push_back(std::move(line));
   }
@@ -288,7 +289,7 @@ std::string ClusterStepsPart::rows_csv() const {
       "set,row,measured_ms,here_ms,p5_ms,p95_ms,tokens_per_s_per_gpu,mfu,reserved_gib,bubble_ms,"
       "exposed_tensor_ms,exposed_pipeline_ms,exposed_data_ms,exposed_context_ms,exposed_experts_ms\n";
   for (const Row& row : rows_) {
-    text += fmt::format("{},{},{:.3f}", row.of.set, row.of.row, row.of.measured / 1.0_ms);
+    text += fmt::format("{},{},{:.3f}", row.reference.set, row.reference.row, row.reference.measured / 1.0_ms);
     if (!row.here) {
       text += ",,,,,,,,,,,,\n";
       continue;

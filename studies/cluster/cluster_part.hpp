@@ -60,7 +60,7 @@ class ClusterStepsPart {
 
  private:
   struct Row {
-    MeasuredStep of;
+    MeasuredStep reference;
     std::optional<ClusterStep> here = {};
     std::string why_not = {};           ///< it could not be simulated
     std::optional<Seconds> small = {};  ///< the step with fewer layers and micro-batches

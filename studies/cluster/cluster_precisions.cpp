@@ -36,24 +36,25 @@ StudySection ClusterStepsPart::precisions(const PublishedFigures& published) con
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     for (std::size_t j = i + 1; j < rows_.size(); ++j) {
       const Row &one = rows_[i], &other = rows_[j];
-      const NamedRow first = named(one.of.row), second = named(other.of.row);
-      const bool is_pair =
-          one.of.set == other.of.set && first.layout == second.layout && first.recipe != second.recipe;
+      const NamedRow first = named(one.reference.row), second = named(other.reference.row);
+      const bool is_pair = one.reference.set == other.reference.set && first.layout == second.layout &&
+                           first.recipe != second.recipe;
       if (!is_pair || !one.here || !other.here) continue;
-      const double measured = other.of.measured / one.of.measured, here = other.here->time / one.here->time;
+      const double measured = other.reference.measured / one.reference.measured,
+                   here = other.here->time / one.here->time;
       ++pairs;
       if ((measured > 1.0) == (here > 1.0)) ++right;
-      StudyLine line{
-          .figure = {.of = published.find(fmt::format("precision.{}.{}", i, j))},
-          .label = fmt::format("{}, {}: {} over {}", one.of.set, first.layout, first.recipe, second.recipe),
-          .rows = 2};
+      StudyLine line{.figure = {.reference = published.find(fmt::format("precision.{}.{}", i, j))},
+                     .label = fmt::format("{}, {}: {} over {}", one.reference.set, first.layout, first.recipe,
+                                          second.recipe),
+                     .rows = 2};
       line.figure.simulated = here;
       line.beside.emplace_back("measured", measured);
       section.lines.push_back(std::move(line));
     }
   }
   if (pairs == 0) return section;
-  StudyLine line{.figure = {.of = published.find("precision.ranked")},
+  StudyLine line{.figure = {.reference = published.find("precision.ranked")},
                  .label = "pairs that are ranked as measured [%]",
                  .rows = pairs};
   line.figure.simulated = kPercent * static_cast<double>(right) / static_cast<double>(pairs);

@@ -81,14 +81,14 @@ StudySection ClusterStepsPart::rankings(const PublishedFigures& published) const
   for (const auto& [id, label] : kLayoutGroups) {
     Speeds speeds, whole_nodes;
     for (const Row& row : rows_) {
-      if (!row.here || row.of.ranked != id) continue;
+      if (!row.here || row.reference.ranked != id) continue;
       const double here = (*row.here)[ClusterNumber::tokens_per_second],
-                   measured = here * (row.here->time / row.of.measured);
+                   measured = here * (row.here->time / row.reference.measured);
       speeds.add(measured, here);
-      if (fills_nodes(row.of)) whole_nodes.add(measured, here);
+      if (fills_nodes(row.reference)) whole_nodes.add(measured, here);
     }
     if (speeds.here.size() < 2) continue;
-    StudyLine line{.figure = {.of = published.find(fmt::format("ranking.{}", id))},
+    StudyLine line{.figure = {.reference = published.find(fmt::format("ranking.{}", id))},
                    .label = std::string(label),
                    .rows = speeds.here.size()};
     line.figure.simulated = spearman(speeds.here, speeds.measured);
@@ -102,7 +102,7 @@ StudySection ClusterStepsPart::rankings(const PublishedFigures& published) const
     if (speeds.lost() <= kAsGood) ++good;
   }
   if (groups == 0) return section;
-  StudyLine line{.figure = {.of = published.find("ranking.chosen")},
+  StudyLine line{.figure = {.reference = published.find("ranking.chosen")},
                  .label = "models whose chosen layout loses at most 3 % [count]",
                  .rows = groups};
   line.figure.simulated = static_cast<double>(good);

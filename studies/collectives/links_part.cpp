@@ -134,7 +134,7 @@ StudyReport LinksPart::sections(const PublishedFigures& published) const {
     constexpr double kMedian = 0.5, kWorst = 1.0;
     const auto add = [&](std::string_view what, double share) {
       const std::string id = fmt::format("links.{}.{}", matrix.at_once ? kAtOnce : kOneWay, what);
-      StudyLine line{.figure = {.of = published.find(id),
+      StudyLine line{.figure = {.reference = published.find(id),
                                 .kind = matrix.sets_parameters ? FigureKind::fitted : FigureKind::predicted,
                                 .simulated = quantile(errors, share)},
                      .label = fmt::format("{}, {} pair", matrix.name, what),
@@ -142,7 +142,7 @@ StudyReport LinksPart::sections(const PublishedFigures& published) const {
                      .skipped = matrix.pairs.size() - errors.size()};
       line.beside = {{"measured median [GB/s]", quantile(measured, kMedian)},
                      {"here median [GB/s]", quantile(here, kMedian)}};
-      line.figure.of.id = fmt::format("{}.{}", id, matrix.name);
+      line.figure.reference.id = fmt::format("{}.{}", id, matrix.name);
       section.lines.push_back(std::move(line));
     };
     add("median", kMedian);

@@ -105,10 +105,11 @@ StudySection peaks(const std::deque<TableRun>& tables, const PublishedFigures& p
       of.high = limits.high;
       of.gate = limits.gate;
     }
-    found.lines.push_back(
-        {.figure = {.of = std::move(of), .kind = kind_of(table), .simulated = 100.0 * (here / measured - 1.0)},
-         .label = table.name(),
-         .beside = {{"measured [GB/s]", measured}, {"here [GB/s]", here}}});
+    found.lines.push_back({.figure = {.reference = std::move(of),
+                                      .kind = kind_of(table),
+                                      .simulated = 100.0 * (here / measured - 1.0)},
+                           .label = table.name(),
+                           .beside = {{"measured [GB/s]", measured}, {"here [GB/s]", here}}});
   }
   return found;
 }
@@ -135,11 +136,12 @@ void add_overall(StudySection& found, const PublishedFigures& published, const T
         {"bias", "bias", score->bias},
         {"median.by_table", "median over tables of their medians", median(medians)},
         {"p90.by_table", "median over tables of their 90th percentiles", median(p90s)}})
-    found.lines.push_back({.figure = {.of = published.find(fmt::format("{}time.{}.{}", prefix, id, what)),
-                                      .kind = kind,
-                                      .simulated = value},
-                           .label = fmt::format("{}, {}", label, words),
-                           .rows = errors.size()});
+    found.lines.push_back(
+        {.figure = {.reference = published.find(fmt::format("{}time.{}.{}", prefix, id, what)),
+                    .kind = kind,
+                    .simulated = value},
+         .label = fmt::format("{}, {}", label, words),
+         .rows = errors.size()});
 }
 
 StudySection overall(const std::deque<TableRun>& tables, const PublishedFigures& published, FigureKind kind) {
@@ -167,7 +169,7 @@ std::optional<StudyLine> share_of_peaks(const StudySection& peaks, const Publish
     met += std::abs(*line.figure.simulated) <= most.value_or(0.0) ? 1U : 0U;
   }
   if (all == 0 || !most) return std::nullopt;
-  return StudyLine{.figure = {.of = published.find("peaks_met"),
+  return StudyLine{.figure = {.reference = published.find("peaks_met"),
                               .simulated = 100.0 * static_cast<double>(met) / static_cast<double>(all)},
                    .label = fmt::format("tables whose peak bus bandwidth is within {:g} %", *most),
                    .rows = all};
@@ -255,7 +257,7 @@ StudySection regrets(const std::deque<TableRun>& tables, const PublishedFigures&
 StudyLine error_line(PublishedFigure of, FigureKind kind, std::string label,
                      const std::vector<double>& errors) {
   StudyLine line{
-      .figure = {.of = std::move(of), .kind = kind}, .label = std::move(label), .rows = errors.size()};
+      .figure = {.reference = std::move(of), .kind = kind}, .label = std::move(label), .rows = errors.size()};
   if (const auto score = score_of(errors)) {
     line.figure.simulated = score->median;
     line.beside = {{"p90", score->p90}, {"bias", score->bias}};

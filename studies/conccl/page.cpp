@@ -25,7 +25,7 @@ std::string verdict(const StudyReport& report) {
       const std::optional<bool> passed = passes(line.figure);
       if (!passed) continue;
       ++gated;
-      if (!*passed) missed.push_back(line.figure.of.id);
+      if (!*passed) missed.push_back(line.figure.reference.id);
     }
   }
   if (gated == 0) return "";

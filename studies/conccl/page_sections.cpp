@@ -37,9 +37,9 @@ std::string ladder_bar(const Figure& figure, const StudyStrategy& strategy, cons
                    fmt::format("{}: {:.1f} %", strategy.label, value));
   if (figure.p5 && figure.p95) svg += whisker(axis, *figure.p5, *figure.p95);
   svg += vertical("zero", axis.x(0), kBarHeight, "") + kPlotEnd;
-  if (figure.of.published)
+  if (figure.reference.published)
     svg += fmt::format(R"(<b class="published mark" style="left:{}%" title="published: {:g} %">◆</b>)",
-                       axis.left(*figure.of.published), *figure.of.published);
+                       axis.left(*figure.reference.published), *figure.reference.published);
   return fmt::format(R"(<td class="bar"><div class="plot">{}</div></td>)", svg);
 }
 
@@ -55,7 +55,8 @@ std::vector<LadderLine> ladder_lines(const StudyReport& report, std::string_view
   std::vector<LadderLine> found;
   for (const StudyStrategy& strategy : kStudyStrategies) {
     for (const StudyLine* line : lines_of(report, fmt::format("{}{}", prefix, strategy.id))) {
-      if (line->label == strategy.label && line->figure.of.id == fmt::format("{}{}", prefix, strategy.id))
+      if (line->label == strategy.label &&
+          line->figure.reference.id == fmt::format("{}{}", prefix, strategy.id))
         found.emplace_back(&strategy, line);
     }
   }
@@ -66,7 +67,7 @@ std::string ladder_table(const std::vector<LadderLine>& lines) {
   BarAxis axis{.low = 0.0, .high = kPercent};
   for (const auto& [strategy, line] : lines) {
     const Figure& figure = line->figure;
-    for (const auto& value : {figure.simulated, figure.p5, figure.p95, figure.of.published})
+    for (const auto& value : {figure.simulated, figure.p5, figure.p95, figure.reference.published})
       axis.hold(value);
   }
   axis.high += 0.02 * (axis.high - axis.low);
@@ -78,7 +79,7 @@ std::string ladder_table(const std::vector<LadderLine>& lines) {
     rows += fmt::format(R"(<tr><th scope="row">{}</th>)", escaped(line->label)) +
             ladder_bar(figure, *strategy, axis) + cell("number time", number(figure.simulated)) +
             cell("number", span) + cell("number", number(beside(*line, "nominal"))) +
-            cell("number", number(figure.of.published)) + "</tr>\n";
+            cell("number", number(figure.reference.published)) + "</tr>\n";
   }
   return fmt::format(
       "<div class=\"scroll\"><table class=\"bars ladder\">\n<thead><tr><th></th><th class=\"bar\">{}</th>"
@@ -139,7 +140,7 @@ std::vector<const StudyLine*> lines_of(const StudyReport& report, std::string_vi
   std::vector<const StudyLine*> lines;
   for (const StudySection& section : report) {
     for (const StudyLine& line : section.lines) {
-      const std::string& of = line.figure.of.id;
+      const std::string& of = line.figure.reference.id;
       if (of == id || of.starts_with(fmt::format("{}.", id))) lines.push_back(&line);
     }
   }

@@ -155,8 +155,9 @@ StudySection SensitivityPart::ranks(const PublishedFigures& published,
   std::ranges::stable_sort(ranked, std::greater{}, &Ranked::largest);
   for (const Ranked& prior : ranked) {
     if (prior.largest() < noise) break;
-    StudyLine line{.figure = {.of = published.find("sensitivity." + prior.key), .simulated = prior.rho[0]},
-                   .label = prior.key};
+    StudyLine line{
+        .figure = {.reference = published.find("sensitivity." + prior.key), .simulated = prior.rho[0]},
+        .label = prior.key};
     for (std::size_t i = 1; i < kWatched.size(); ++i) {
       if (prior.rho[i]) line.beside.emplace_back(study_strategy(kWatched[i]).label, *prior.rho[i]);
     }
@@ -170,7 +171,7 @@ StudySection SensitivityPart::ranks(const PublishedFigures& published,
 }
 
 StudyLine SensitivityPart::line(const PublishedFigure& of, const Swing& swing) const {
-  StudyLine line{.figure = {.of = of, .simulated = largest_change(swing)},
+  StudyLine line{.figure = {.reference = of, .simulated = largest_change(swing)},
                  .label = fmt::format("{} {}", swing.range.key, span_of(swing.range.range))};
   for (const std::string_view id : kSwung) {
     const StudyStrategy& strategy = study_strategy(id);
@@ -222,7 +223,7 @@ StudySection SensitivityPart::choices(const PublishedFigures& published) const {
   for (const Choice& choice : choices_) {
     std::string id = "choice." + choice.label;
     std::ranges::replace(id, ' ', '.');
-    StudyLine line{.figure = {.of = published.find(id),
+    StudyLine line{.figure = {.reference = published.find(id),
                               .simulated = change(choice.number, study_strategy(kSwung.front()))},
                    .label = choice.label};
     for (std::size_t i = 1; i < kSwung.size(); ++i) {

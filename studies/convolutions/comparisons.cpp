@@ -121,10 +121,11 @@ StudyLine choice(const MeasuredGpu& of, const SolverTimes& times, const Publishe
     right += there == least_there ? 1.0 : 0.0;
     ++rows;
   }
-  StudyLine line{.figure = {.of = published.find(fmt::format("{}.choice.{}.{}", id, of.words, name_of(type))),
-                            .kind = kind},
-                 .label = label_of(of, type),
-                 .rows = rows};
+  StudyLine line{
+      .figure = {.reference = published.find(fmt::format("{}.choice.{}.{}", id, of.words, name_of(type))),
+                 .kind = kind},
+      .label = label_of(of, type),
+      .rows = rows};
   if (rows == 0) return line;
   line.figure.simulated = kPercent * (chosen / best - 1.0);
   line.beside.emplace_back("fastest [%]", kPercent * right / static_cast<double>(rows));

@@ -94,7 +94,7 @@ StudySection coefficients(const MeasuredGpu& of, const CoefficientTable& fitted,
     const double* value = fitted.find(name);
     if (value == nullptr || name == "scale") continue;
     section.lines.push_back(
-        {.figure = {.of = published.find(fmt::format("coefficient.{}.{}", of.words, key.key)),
+        {.figure = {.reference = published.find(fmt::format("coefficient.{}.{}", of.words, key.key)),
                     .kind = FigureKind::fitted,
                     .simulated = *value},
          .label = name,

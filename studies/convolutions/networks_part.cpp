@@ -53,10 +53,11 @@ Sum sum_over(const std::vector<NetworkLayer>& layers, const std::string& network
 }
 
 StudyLine line_of(const Sum& sum, const PublishedFigures& published, const std::string& id, std::string label) {
-  StudyLine line{
-      .figure = {.of = published.find("networks." + id), .kind = FigureKind::fitted, .simulated = sum.here},
-      .label = std::move(label),
-      .rows = static_cast<std::size_t>(sum.measured_layers)};
+  StudyLine line{.figure = {.reference = published.find("networks." + id),
+                            .kind = FigureKind::fitted,
+                            .simulated = sum.here},
+                 .label = std::move(label),
+                 .rows = static_cast<std::size_t>(sum.measured_layers)};
   line.beside = {{"layers", static_cast<double>(sum.layers)}};
   if (sum.measured_layers == 0) return line;
   line.beside.emplace_back("measured of some [ms]", sum.measured);

@@ -102,7 +102,7 @@ void HeldPart::plan(SimulationJobs& jobs) {
 /// Mean error over rows with at most \p most SMs held.
 StudyLine HeldPart::errors(const PublishedFigures& published, int most) const {
   StudyLine line{
-      .figure = {.of = published.find(fmt::format("held.error.{}", most)), .kind = FigureKind::fitted},
+      .figure = {.reference = published.find(fmt::format("held.error.{}", most)), .kind = FigureKind::fitted},
       .label = fmt::format("mean error, at most {} SMs [%]", most)};
   double free = 0.0, strict = 0.0;
   for (const Row& row : rows_) {
@@ -129,7 +129,8 @@ StudySection HeldPart::section(const PublishedFigures& published) const {
   for (const Row& row : rows_) {
     const GemmShape& shape = row.shape;
     section.lines.push_back(
-        {.figure = {.of = published.find(fmt::format("held.{}x{}x{}.{}", shape.m, shape.n, shape.k, row.held)),
+        {.figure = {.reference =
+                        published.find(fmt::format("held.{}x{}x{}.{}", shape.m, shape.n, shape.k, row.held)),
                     .kind = shape.m == shape.n ? FigureKind::fitted : FigureKind::predicted,  // rows of one_gpu
                     .simulated = row.free},
          .label = fmt::format("{} x {} x {}, {} SMs held", shape.m, shape.n, shape.k, row.held),

@@ -67,7 +67,7 @@ StudyLine PairHypotheses::errors(const PublishedFigures& published, bool of_gemm
     for (std::size_t h = 0; h < on.size(); ++h)
       on[h] += error(slowdown(h, i, of_gemm));
   }
-  StudyLine line{.figure = {.of = published.find(fmt::format("hypotheses.{}.error.{}", side, least))},
+  StudyLine line{.figure = {.reference = published.find(fmt::format("hypotheses.{}.error.{}", side, least))},
                  .label = fmt::format("mean error, {} to {} channels [%]", least, most),
                  .rows = count};
   if (count == 0) return line;
@@ -87,7 +87,7 @@ StudySection PairHypotheses::section(const PublishedFigures& published, bool of_
       .decimals = 2};
   for (std::size_t i = 0; i < pairs_.rows().size(); ++i) {
     const PairsPart::Row& row = pairs_.rows()[i];
-    StudyLine line{.figure = {.of = published.find(fmt::format("hypotheses.{}.{}", side, row.channels)),
+    StudyLine line{.figure = {.reference = published.find(fmt::format("hypotheses.{}.{}", side, row.channels)),
                               .simulated = row.ours(of_gemm).slowdown()},
                    .label = fmt::format("{} channels", row.channels),
                    .rows = 1,

@@ -89,25 +89,27 @@ StudySection PairsPart::side_section(const PublishedFigures& published, bool of_
       alone += std::abs(of_alone);
       slower += std::abs(of_slowdown);
     }
-    section.lines.push_back({.figure = {.of = published.find(id + ".slowdown"), .simulated = ours.slowdown()},
-                             .label = fmt::format("{} channels", row.channels),
-                             .rows = 1,
-                             .beside = {{"measured", measured.slowdown()},
-                                        {"error [%]", of_slowdown},
-                                        {"alone [ms]", ours.alone / 1.0_ms},
-                                        {"measured alone [ms]", measured.alone / 1.0_ms},
-                                        {"error alone [%]", of_alone}}});
+    section.lines.push_back(
+        {.figure = {.reference = published.find(id + ".slowdown"), .simulated = ours.slowdown()},
+         .label = fmt::format("{} channels", row.channels),
+         .rows = 1,
+         .beside = {{"measured", measured.slowdown()},
+                    {"error [%]", of_slowdown},
+                    {"alone [ms]", ours.alone / 1.0_ms},
+                    {"measured alone [ms]", measured.alone / 1.0_ms},
+                    {"error alone [%]", of_alone}}});
   }
   const double rows = static_cast<double>(std::max<std::size_t>(judged, 1));
   // The channel's rate alone is set from 2 and 4 channels, its dependence on the clock from the time together.
   const FigureKind kind = of_gemm ? FigureKind::predicted : FigureKind::fitted;
   section.lines.push_back(
-      {.figure = {.of = published.find(id + ".error"), .kind = kind, .simulated = slower / rows},
+      {.figure = {.reference = published.find(id + ".error"), .kind = kind, .simulated = slower / rows},
        .label = fmt::format("mean error from {} channels", kFewestJudged),
        .rows = judged});
-  section.lines.push_back({.figure = {.of = published.find(id + ".error_alone"), .simulated = alone / rows},
-                           .label = fmt::format("mean error alone from {} channels", kFewestJudged),
-                           .rows = judged});
+  section.lines.push_back(
+      {.figure = {.reference = published.find(id + ".error_alone"), .simulated = alone / rows},
+       .label = fmt::format("mean error alone from {} channels", kFewestJudged),
+       .rows = judged});
   return section;
 }
 

@@ -51,15 +51,16 @@ StudySection TilesPart::section(const PublishedFigures& published) const {
                 "count of a product follows from its tile, and so does what lost CUs cost it."},
       .value = "same",
       .decimals = 0};
-  StudyLine all{.figure = {.of = published.find("tiles.same"), .kind = FigureKind::fitted, .simulated = 0.0},
-                .label = "all products",
-                .rows = rows_.size()};
+  StudyLine all{
+      .figure = {.reference = published.find("tiles.same"), .kind = FigureKind::fitted, .simulated = 0.0},
+      .label = "all products",
+      .rows = rows_.size()};
   for (const Row& row : rows_) {
     const GemmTile& tile = row.ours.tile;
     const bool same = tile.m == row.tile_m && tile.n == row.tile_n && row.ours.split == 1;
     *all.figure.simulated += same ? 1.0 : 0.0;
     section.lines.push_back(
-        {.figure = {.of = published.find("tiles.same.one"),
+        {.figure = {.reference = published.find("tiles.same.one"),
                     .kind = kind_of(row.shape),
                     .simulated = same ? 1.0 : 0.0},
          .label = fmt::format("{} x {} x {}: {} x {}, here {} x {}", row.shape.m, row.shape.n, row.shape.k,

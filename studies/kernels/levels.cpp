@@ -20,8 +20,9 @@ using Statistic = std::function<double(const std::vector<std::size_t>& rows)>;
 
 /// \p statistic of all \p rows, and what it is of as many drawn with replacement.
 StudyLine line_of(PublishedFigure of, std::string label, std::size_t rows, const Statistic& statistic) {
-  StudyLine line{
-      .figure = {.of = std::move(of), .kind = FigureKind::fitted}, .label = std::move(label), .rows = rows};
+  StudyLine line{.figure = {.reference = std::move(of), .kind = FigureKind::fitted},
+                 .label = std::move(label),
+                 .rows = rows};
   if (rows == 0) return line;
   std::vector<std::size_t> drawn(rows);
   for (std::size_t i = 0; i < rows; ++i)

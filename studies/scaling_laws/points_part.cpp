@@ -96,7 +96,7 @@ double most_over(const Rows& rows, Of of) {
 }
 
 StudyLine line_of(const Rows& rows, PublishedFigure of, const char* label, double value) {
-  return {.figure = {.of = std::move(of), .simulated = value}, .label = label, .rows = rows.size()};
+  return {.figure = {.reference = std::move(of), .simulated = value}, .label = label, .rows = rows.size()};
 }
 
 /// Mean over rows, in percent, of the magnitude of the relative difference \p of, and the difference itself.
@@ -202,7 +202,7 @@ StudySection PointsPart::projections(const PublishedFigures& published) const {
           "projected: from one profiled step, by flops, bytes and peak rates. alone: operators of the step "
           "itself, each timed alone, in the same schedule."}};
   const auto cost = [&](const char* id, const char* label, double value) {
-    section.lines.push_back({.figure = {.of = published.find(id), .simulated = value}, .label = label});
+    section.lines.push_back({.figure = {.reference = published.find(id), .simulated = value}, .label = label});
   };
   cost("cost", "time of all steps over that of the profiled one [1]",
        sum_over(rows_, number(simulated)) / baseline_);

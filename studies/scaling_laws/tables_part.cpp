@@ -66,7 +66,7 @@ StudySection tables_section(const std::filesystem::path& data, const PublishedFi
     for (const Cells& its : tables.rows(row.text("table"), row.cell("find"))) {
       rows.push_back({product_of(its, columns), product_of(its, {"ms"})});
     }
-    StudyLine line{.figure = {.of = published.find(row.text("id"))}, .label = row.text("label")};
+    StudyLine line{.figure = {.reference = published.find(row.text("id"))}, .label = row.text("label")};
     set_error(line, rows, row.above_0("baseline"));
     section.lines.push_back(std::move(line));
   }

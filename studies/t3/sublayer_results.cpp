@@ -30,7 +30,8 @@ SublayerFilter in_group(std::string group) {
 
 StudyLine line_of(const PublishedFigures& published, const std::string& id, std::string label, double value,
                   std::size_t rows) {
-  return {.figure = {.of = published.find(id), .simulated = value}, .label = std::move(label), .rows = rows};
+  return {
+      .figure = {.reference = published.find(id), .simulated = value}, .label = std::move(label), .rows = rows};
 }
 
 SublayerTable::SublayerTable(std::span<const Sublayer> sublayers, Experiment base) : base_(std::move(base)) {

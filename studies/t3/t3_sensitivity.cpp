@@ -95,7 +95,8 @@ StudySection T3Sensitivity::section(const PublishedFigures& published) const {
   const auto add = [&](const std::string& id, const std::string& label, const SublayerTable& table) {
     const double t3 = mean(table, &SublayerTimes::speedup_t3);
     const double t3_mca = mean(table, &SublayerTimes::speedup_t3_mca);
-    StudyLine line{.figure = {.of = published.find("sensitivity." + id), .simulated = t3_mca}, .label = label};
+    StudyLine line{.figure = {.reference = published.find("sensitivity." + id), .simulated = t3_mca},
+                   .label = label};
     line.beside = {{"change", t3_mca - mean(nominal_, &SublayerTimes::speedup_t3_mca)},
                    {"T3", t3},
                    {"its change", t3 - mean(nominal_, &SublayerTimes::speedup_t3)},

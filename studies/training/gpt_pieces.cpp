@@ -80,14 +80,14 @@ std::vector<GptPiece> gpt_pieces(const std::vector<SimulatedStep>& steps) {
   std::map<std::string, Group> groups;
   for (const SimulatedStep& step : steps) {
     if (!step.now) continue;
-    const GptShape& of = step.of.gpt.value();
+    const GptShape& of = step.reference.gpt.value();
     const std::string name =
         fmt::format("{} GPUs h{} tp{} mb{}", of.gpus, of.hidden, of.tensor_parallel, of.micro_batch);
     Group& group = groups[name];
     group.name = name;
     group.is_tensor_parallel = of.tensor_parallel > 1;
     const auto count = static_cast<double>(of.micro_batches);
-    group.measured[of.layers].push_back({count, step.of.measured.value});
+    group.measured[of.layers].push_back({count, step.reference.measured.value});
     group.here[of.layers].push_back({count, step.now->here.value});
   }
   std::vector<GptPiece> pieces;

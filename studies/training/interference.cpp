@@ -70,7 +70,7 @@ StudySection InterferencePart::section(const PublishedFigures& published) const 
       .notes = {},
       .decimals = 3};
   const auto add = [&](const char* id, const char* label, double value) {
-    section.lines.push_back({.figure = {.of = published.find(id), .simulated = value}, .label = label});
+    section.lines.push_back({.figure = {.reference = published.find(id), .simulated = value}, .label = label});
   };
   add("interference.shared", "step, everything shared", shared_);
   add("interference.unshared", "step, nothing shared", unshared_);

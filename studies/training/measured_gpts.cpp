@@ -102,9 +102,10 @@ StudySection gpts_section(const std::vector<SimulatedStep>& steps, const std::ve
       if (!step.now || !is(step)) continue;
       std::vector<Comparison::Beside> beside;
       if (slow[i].now) beside.emplace_back("slow hosts", slow[i].now->here);
-      comparison.add({step.of.measured, step.now->here,
-                      static_cast<std::uint64_t>(step.of.gpt->hidden * 100 + step.of.gpt->layers)},
-                     beside);
+      comparison.add(
+          {step.reference.measured, step.now->here,
+           static_cast<std::uint64_t>(step.reference.gpt->hidden * 100 + step.reference.gpt->layers)},
+          beside);
     }
     StudyLine line = comparison.line(published.find(id), FigureKind::predicted, label);
     if (const auto mean = comparison.signed_mean()) line.beside.emplace_back("mean of signed errors", *mean);
@@ -114,12 +115,12 @@ StudySection gpts_section(const std::vector<SimulatedStep>& steps, const std::ve
   add("gpt.by.busy", "the GPU is busy for 90 % here", std::not_fn(waits_for_host));
   add("gpt.by.waits", "it waits for its host here", waits_for_host);
   add("gpt.by.dp", "data parallel",
-      [](const SimulatedStep& step) { return step.of.gpt->tensor_parallel == 1; });
+      [](const SimulatedStep& step) { return step.reference.gpt->tensor_parallel == 1; });
   add("gpt.by.tp", "tensor parallel",
-      [](const SimulatedStep& step) { return step.of.gpt->tensor_parallel > 1; });
+      [](const SimulatedStep& step) { return step.reference.gpt->tensor_parallel > 1; });
   for (const std::int64_t micro_batch : {1, 2, 4, 8})
     add(fmt::format("gpt.by.mb{}", micro_batch), fmt::format("micro-batches of {}", micro_batch),
-        [micro_batch](const SimulatedStep& step) { return step.of.gpt->micro_batch == micro_batch; });
+        [micro_batch](const SimulatedStep& step) { return step.reference.gpt->micro_batch == micro_batch; });
   section.notes = {
       "p5..p95: over models (width and depth). Slow hosts: with the longest host times that are assumed; "
       "neither was set from a step."};
@@ -149,7 +150,7 @@ StudySection worst_gpts(const std::vector<SimulatedStep>& steps, const Published
       ++rows;
       error += error_of(step);
     }
-    StudyLine line{.figure = {.of = published.find(fmt::format("gpt.worst.{}", bin))},
+    StudyLine line{.figure = {.reference = published.find(fmt::format("gpt.worst.{}", bin))},
                    .label = fmt::format("idle {:.0f} to {:.0f} %", kPercent * low, kPercent * high),
                    .rows = rows};
     if (rows > 0) line.figure.simulated = error / static_cast<double>(rows);

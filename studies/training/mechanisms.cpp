@@ -68,12 +68,14 @@ StudySection MechanismsPart::section(const PublishedFigures& published) const {
     results.push_back(variant.results());
   for (const std::string& group : names_of(results[kAll], &MeasuredStep::group)) {
     const auto errors_with = [&](std::size_t variant) {
-      return errors_of(results[variant], [&](const SimulatedStep& step) { return step.of.group == group; })
+      return errors_of(results[variant],
+                       [&](const SimulatedStep& step) { return step.reference.group == group; })
           .line(published.find("mechanisms." + group), FigureKind::predicted, group);
     };
     const StudyLine all = errors_with(kAll);
-    StudyLine line{
-        .figure = {.of = all.figure.of, .simulated = all.figure.simulated}, .label = group, .rows = all.rows};
+    StudyLine line{.figure = {.reference = all.figure.reference, .simulated = all.figure.simulated},
+                   .label = group,
+                   .rows = all.rows};
     for (std::size_t variant = 0; variant < kAll; ++variant)
       if (const auto error = errors_with(variant).figure.simulated)
         line.beside.emplace_back(name_of_variant(variant), *error);
@@ -85,7 +87,7 @@ StudySection MechanismsPart::section(const PublishedFigures& published) const {
 std::vector<double> MechanismsPart::costs() const {
   std::vector<double> seconds;
   for (const SimulatedStep& step : variants_[kAll].results())
-    if (step.now && step.of.make(std::nullopt).cluster.nodes == 1) seconds.push_back(step.sample.cpu);
+    if (step.now && step.reference.make(std::nullopt).cluster.nodes == 1) seconds.push_back(step.sample.cpu);
   return seconds;
 }
 

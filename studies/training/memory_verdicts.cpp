@@ -14,12 +14,12 @@ namespace c3 { inline namespace studies {
 namespace {
 
 struct RanStep {
-  MeasuredStep of;
+  MeasuredStep reference;
   StepFacts facts;  ///< unsimulated
 };
 
 StudyLine refused_ones(const std::vector<RanStep>& ran, const PublishedFigures& published) {
-  StudyLine line{.figure = {.of = published.find("memory.ran_refused")},
+  StudyLine line{.figure = {.reference = published.find("memory.ran_refused")},
                  .label = "steps that ran and are refused",
                  .rows = ran.size()};
   double refused = 0.0, most = 0.0, tight = 0.0;
@@ -36,17 +36,17 @@ StudyLine refused_ones(const std::vector<RanStep>& ran, const PublishedFigures& 
 /// The largest error of memory that was measured, and where it is.
 StudyLine largest_error(const std::vector<RanStep>& ran, PublishedFigure of, std::string label,
                         Bytes MemoryPeak::*here, std::optional<Bytes> MeasuredStep::*measured) {
-  StudyLine line{.figure = {.of = std::move(of)}, .label = std::move(label)};
+  StudyLine line{.figure = {.reference = std::move(of)}, .label = std::move(label)};
   std::string where;
   for (const RanStep& step : ran) {
-    if (!(step.of.*measured)) continue;
+    if (!(step.reference.*measured)) continue;
     ++line.rows;
-    const Bytes is = step.facts.memory.*here, was = *(step.of.*measured);
+    const Bytes is = step.facts.memory.*here, was = *(step.reference.*measured);
     const double error = kPercent * std::abs(is / was - 1.0);
     if (line.figure.simulated && error <= *line.figure.simulated) continue;
     line.figure.simulated = error;
     line.beside = {{"here [GiB]", is.value / kGiB}, {"measured [GiB]", was.value / kGiB}};
-    where = fmt::format("{} {}", step.of.set, step.of.row);
+    where = fmt::format("{} {}", step.reference.set, step.reference.row);
   }
   if (!where.empty()) line.label += fmt::format(" ({})", where);
   return line;

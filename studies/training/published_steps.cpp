@@ -19,14 +19,14 @@ double speed_of(const Experiment& experiment, Seconds time) {
 StudyLine speed_line(const SimulatedStep& step, const Experiment& experiment,
                      const PublishedFigures& published) {
   const StepSample& sample = step.sample;
-  StudyLine line{.figure = {.of = published.find(fmt::format("titan.{}.speed", step.of.row)),
+  StudyLine line{.figure = {.reference = published.find(fmt::format("titan.{}.speed", step.reference.row)),
                             .simulated = speed_of(experiment, step.now->here)},
-                 .label = fmt::format("{}, tokens/s", step.of.row)};
+                 .label = fmt::format("{}, tokens/s", step.reference.row)};
   if (step.now->p5) {
     line.figure.p5 = speed_of(experiment, *step.now->p95);
     line.figure.p95 = speed_of(experiment, *step.now->p5);
   }
-  if (step.of.first) line.beside.emplace_back("first", speed_of(experiment, step.of.first->here));
+  if (step.reference.first) line.beside.emplace_back("first", speed_of(experiment, step.reference.first->here));
   line.beside.emplace_back("MFU [%]", kPercent * (experiment.step->model_at_peak() / sample.time));
   line.beside.emplace_back("exposed [%]", kPercent * (sample.exposed / sample.time));
   line.beside.emplace_back("idle [%]", kPercent * (sample.idle / sample.time));
@@ -62,14 +62,15 @@ StudySection published_section(const std::vector<SimulatedStep>& steps, const Pu
                 "p5..p95: over 10 draws of everything that is a range."},
       .value = "now"};
   for (const SimulatedStep& step : steps) {
-    if (step.of.set != kSet || !step.now) continue;
-    const Experiment experiment = step.of.make(std::nullopt);
+    if (step.reference.set != kSet || !step.now) continue;
+    const Experiment experiment = step.reference.make(std::nullopt);
     const MemoryPeak& memory = experiment.step->memory;
     section.lines.push_back(speed_line(step, experiment, published));
-    section.lines.push_back({.figure = {.of = published.find(fmt::format("titan.{}.memory", step.of.row)),
-                                        .simulated = memory.reserved.value / kGiB},
-                             .label = fmt::format("{}, GiB reserved", step.of.row),
-                             .beside = {{"in use at most [GiB]", memory.bytes.value / kGiB}}});
+    section.lines.push_back(
+        {.figure = {.reference = published.find(fmt::format("titan.{}.memory", step.reference.row)),
+                    .simulated = memory.reserved.value / kGiB},
+         .label = fmt::format("{}, GiB reserved", step.reference.row),
+         .beside = {{"in use at most [GiB]", memory.bytes.value / kGiB}}});
   }
   return section;
 }

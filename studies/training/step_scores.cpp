@@ -52,16 +52,16 @@ struct Coverage {
 std::pair<Coverage, Coverage> coverage_of(const std::vector<SimulatedStep>& steps, std::string_view set) {
   std::pair<Coverage, Coverage> coverage;
   for (const SimulatedStep& step : steps) {
-    if (!set.empty() && step.of.set != set) continue;
-    coverage.first.add(step.of.measured, step.now);
-    coverage.second.add(step.of.measured, step.of.first);
+    if (!set.empty() && step.reference.set != set) continue;
+    coverage.first.add(step.reference.measured, step.now);
+    coverage.second.add(step.reference.measured, step.reference.first);
   }
   return coverage;
 }
 
 }  // namespace
 
-double SimulatedStep::error(Seconds time) const { return kPercent * (time / of.measured - 1.0); }
+double SimulatedStep::error(Seconds time) const { return kPercent * (time / reference.measured - 1.0); }
 
 StepTime time_with_interval(Seconds here, const std::vector<double>& drawn) {
   if (drawn.empty()) return {.here = here};
@@ -70,21 +70,21 @@ StepTime time_with_interval(Seconds here, const std::vector<double>& drawn) {
 
 MeasuredStepsPart::MeasuredStepsPart(const std::vector<MeasuredStep>& steps) {
   for (const MeasuredStep& step : steps)
-    rows_.push_back({.of = step});
+    rows_.push_back({.reference = step});
 }
 
 void MeasuredStepsPart::plan(SimulationJobs& jobs) {
   for (Row& row : rows_) {
     const auto simulate = [&row](std::optional<std::uint64_t> draw, std::uint64_t seed) {
       const CpuClock clock;
-      const Experiment step = row.of.make(draw);
+      const Experiment step = row.reference.make(draw);
       const RunResult run = run_step(step, step.strategies.front(), {.seed = seed});
       const StepBreakdown& times = run.classes.front().times;
       return SimulatedTime{
           .time = run.time,
           .values = {times.kernels.value, times.exposed.value, times.idle.value, clock.seconds()}};
     };
-    const int seeds = row.of.is_seeded ? row.of.make(std::nullopt).measure.seeds : 1;
+    const int seeds = row.reference.is_seeded ? row.reference.make(std::nullopt).measure.seeds : 1;
     for (int seed = 0; seed < seeds; ++seed)
       jobs.push_back({[simulate, seed] { return simulate(std::nullopt, static_cast<std::uint64_t>(seed)); },
                       [&row](const SimulatedTime& found) {
@@ -93,8 +93,8 @@ void MeasuredStepsPart::plan(SimulationJobs& jobs) {
                         row.samples.push_back({*found.time, Seconds{values.at(0)}, Seconds{values.at(1)},
                                                Seconds{values.at(2)}, values.at(3)});
                       }});
-    for (std::uint64_t draw = 0; draw < row.of.draws; ++draw)
-      jobs.push_back({[simulate, draw, &row] { return simulate(draw, row.of.is_seeded ? 0 : draw); },
+    for (std::uint64_t draw = 0; draw < row.reference.draws; ++draw)
+      jobs.push_back({[simulate, draw, &row] { return simulate(draw, row.reference.is_seeded ? 0 : draw); },
                       [&row](const SimulatedTime& found) {
                         if (found.time) row.drawn.push_back(found.time->value);
                       }});
@@ -104,7 +104,7 @@ void MeasuredStepsPart::plan(SimulationJobs& jobs) {
 std::vector<SimulatedStep> MeasuredStepsPart::results() const {
   std::vector<SimulatedStep> steps;
   for (const Row& row : rows_) {
-    SimulatedStep step{.of = row.of};
+    SimulatedStep step{.reference = row.reference};
     if (!row.samples.empty()) {
       step.sample = lower_median(row.samples);
       step.now = time_with_interval(step.sample.time, row.drawn);
@@ -117,7 +117,7 @@ std::vector<SimulatedStep> MeasuredStepsPart::results() const {
 std::vector<std::string> names_of(const std::vector<SimulatedStep>& steps, std::string MeasuredStep::*of) {
   std::vector<std::string> names;
   for (const SimulatedStep& step : steps)
-    if (std::ranges::find(names, step.of.*of) == names.end()) names.push_back(step.of.*of);
+    if (std::ranges::find(names, step.reference.*of) == names.end()) names.push_back(step.reference.*of);
   return names;
 }
 
@@ -128,9 +128,9 @@ Comparison errors_of(const std::vector<SimulatedStep>& steps,
   for (const SimulatedStep& step : steps) {
     if (!is(step)) continue;
     std::vector<Comparison::Beside> beside;
-    if (step.of.first) beside.emplace_back("first", step.of.first->here);
+    if (step.reference.first) beside.emplace_back("first", step.reference.first->here);
     if (step.now)
-      errors.add({step.of.measured, step.now->here, block++}, beside);
+      errors.add({step.reference.measured, step.now->here, block++}, beside);
     else
       errors.skip();
   }
@@ -145,14 +145,14 @@ void set_error(StudyLine& line, const SimulatedStep& step) {
       line.figure.p95 = step.error(*step.now->p95);
     }
   }
-  if (step.of.first) line.beside.emplace_back("first", step.error(step.of.first->here));
+  if (step.reference.first) line.beside.emplace_back("first", step.error(step.reference.first->here));
 }
 
 StudySection groups_section(const std::vector<SimulatedStep>& steps, const PublishedFigures& published) {
   StudySection section{.heading = "Steps by group: mean absolute error", .lines = {}, .notes = {}};
   for (const auto& [group, label] : kGroups) {
     const Comparison errors =
-        errors_of(steps, [&](const SimulatedStep& step) { return step.of.group == group; });
+        errors_of(steps, [&](const SimulatedStep& step) { return step.reference.group == group; });
     const std::string id = fmt::format("steps.{}", group);
     StudyLine line = errors.line(published.find(id), FigureKind::predicted, std::string(label));
     beside_if(line, "signed", errors.signed_mean());
@@ -169,18 +169,19 @@ StudySection groups_section(const std::vector<SimulatedStep>& steps, const Publi
 }
 
 StudySection gain_section(const std::vector<SimulatedStep>& steps, const PublishedFigures& published) {
-  StudyLine line{.figure = {.of = published.find("async_gain")}, .label = "64 H100, FSDP 8 x TP 8"};
+  StudyLine line{.figure = {.reference = published.find("async_gain")}, .label = "64 H100, FSDP 8 x TP 8"};
   const auto step = [&](std::string_view row) -> const SimulatedStep* {
-    const auto found = std::ranges::find_if(
-        steps, [row](const SimulatedStep& each) { return each.of.set == "titan_tp" && each.of.row == row; });
+    const auto found = std::ranges::find_if(steps, [row](const SimulatedStep& each) {
+      return each.reference.set == "titan_tp" && each.reference.row == row;
+    });
     return found == steps.end() ? nullptr : &*found;
   };
   const SimulatedStep *plain = step("plain"), *async = step("async");
   if (plain != nullptr && async != nullptr && plain->now && async->now) {
     line.rows = 2;
     line.figure.simulated = plain->now->here / async->now->here;
-    if (plain->of.first && async->of.first)
-      line.beside = {{"first", plain->of.first->here / async->of.first->here}};
+    if (plain->reference.first && async->reference.first)
+      line.beside = {{"first", plain->reference.first->here / async->reference.first->here}};
   }
   return {.heading = "Asynchronous tensor parallelism: time without over time with it",
           .lines = {std::move(line)},
@@ -192,12 +193,13 @@ StudySection gain_section(const std::vector<SimulatedStep>& steps, const Publish
 StudySection rows_section(const std::vector<SimulatedStep>& steps, const PublishedFigures& published) {
   StudySection section{.heading = "Steps by row: signed error", .lines = {}, .notes = {}};
   for (const SimulatedStep& step : steps) {
-    std::string name = step.of.row;
+    std::string name = step.reference.row;
     std::ranges::replace(name, ' ', '-');
-    StudyLine line{.figure = {.of = published.find(fmt::format("steps.{}.{}", step.of.group, name))},
-                   .label = fmt::format("{}, {}", step.of.set, step.of.row)};
+    StudyLine line{
+        .figure = {.reference = published.find(fmt::format("steps.{}.{}", step.reference.group, name))},
+        .label = fmt::format("{}, {}", step.reference.set, step.reference.row)};
     set_error(line, step);
-    line.beside.emplace_back("measured [ms]", step.of.measured / 1.0_ms);
+    line.beside.emplace_back("measured [ms]", step.reference.measured / 1.0_ms);
     section.lines.push_back(std::move(line));
   }
   section.value = "now";
@@ -213,7 +215,7 @@ StudySection intervals_section(const std::vector<SimulatedStep>& steps, const Pu
   const auto add = [&](const std::string& id, const std::string& label, std::size_t rows,
                        std::optional<double> now, std::optional<double> first) {
     section.lines.push_back(
-        {.figure = {.of = published.find(id), .simulated = now}, .label = label, .rows = rows});
+        {.figure = {.reference = published.find(id), .simulated = now}, .label = label, .rows = rows});
     beside_if(section.lines.back(), "first", first);
   };
   const auto [now, first] = coverage_of(steps, "");

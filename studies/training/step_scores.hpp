@@ -25,7 +25,7 @@ struct StepSample {
 
 /// A measured step and its simulation.
 struct SimulatedStep {
-  MeasuredStep of;
+  MeasuredStep reference;
   std::optional<StepTime> now = {};  ///< absent: could not be simulated
   StepSample sample = {};            ///< of the median
 
@@ -41,7 +41,7 @@ class MeasuredStepsPart {
 
  private:
   struct Row {
-    MeasuredStep of;
+    MeasuredStep reference;
     std::vector<StepSample> samples = {};  ///< by seed
     std::vector<double> drawn = {};        ///< seconds
   };

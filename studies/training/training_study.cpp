@@ -47,11 +47,11 @@ std::string rows_of(const std::vector<SimulatedStep>& steps, const std::vector<S
     std::array<std::optional<Seconds>, 6> times;
     if (step.now) times = {step.now->here, step.now->p5, step.now->p95};
     if (i < slow.size() && slow[i].now) times[3] = slow[i].now->here;
-    if (step.now && step.of.gpt) {
+    if (step.now && step.reference.gpt) {
       times[4] = step.sample.kernels;
       times[5] = step.sample.exposed;
     }
-    text += step_csv(step.of.set, step.of.row, step.of.measured, times);
+    text += step_csv(step.reference.set, step.reference.row, step.reference.measured, times);
   }
   return text;
 }
@@ -65,7 +65,7 @@ std::string rows_of(const std::vector<GptPiece>& pieces) {
 
 /// The median of \p seconds, each of a step on one node.
 StudySection cost_section(const std::vector<double>& seconds, const PublishedFigures& published) {
-  StudyLine line{.figure = {.of = published.find("cpu.step")},
+  StudyLine line{.figure = {.reference = published.find("cpu.step")},
                  .label = "median, a step on one node",
                  .rows = seconds.size()};
   if (!seconds.empty()) line.figure.simulated = lower_median(seconds);

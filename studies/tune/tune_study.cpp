@@ -37,7 +37,7 @@ struct SearchedSpace {
 StudyLine line_of(const SearchedSpace& its, const SearchOutcome& outcome, const std::string& id,
                   const PublishedFigures& published) {
   const MeasuredSpace& space = *its.space;
-  StudyLine line{.figure = {.of = published.find(fmt::format("{}.{}", id, space.name())),
+  StudyLine line{.figure = {.reference = published.find(fmt::format("{}.{}", id, space.name())),
                             .simulated = kPercent * outcome.regret},
                  .label = space.name(),
                  .rows = space.candidates().size()};
@@ -69,7 +69,7 @@ StudySection section_of(const std::vector<SearchedSpace>& spaces, bool exact,
 StudySection verdicts(const std::vector<SearchedSpace>& spaces, const PublishedFigures& published) {
   StudySection section{.heading = "Over all spaces", .lines = {}, .notes = {}, .decimals = 2};
   const auto add = [&](const char* id, std::string label, double value) {
-    section.lines.push_back({.figure = {.of = published.find(id), .simulated = value},
+    section.lines.push_back({.figure = {.reference = published.find(id), .simulated = value},
                              .label = std::move(label),
                              .rows = spaces.size()});
   };

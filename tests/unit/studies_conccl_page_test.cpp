@@ -12,7 +12,7 @@ namespace c3 { namespace {
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 StudyLine line(const std::string& id, const std::string& label, double simulated) {
-  return {.figure = {.of = {.id = id, .unit = "%", .source = "nobody"}, .simulated = simulated},
+  return {.figure = {.reference = {.id = id, .unit = "%", .source = "nobody"}, .simulated = simulated},
           .label = label};
 }
 
@@ -21,10 +21,10 @@ StudyReport report() {
   StudyLine sp = line("sp", "SP", 60.0);
   sp.figure.p5 = 50.0;
   sp.figure.p95 = 70.0;
-  sp.figure.of.published = 42.0;
-  sp.figure.of.low = 30.0;
-  sp.figure.of.high = 54.0;
-  sp.figure.of.gate = Gate::band;
+  sp.figure.reference.published = 42.0;
+  sp.figure.reference.low = 30.0;
+  sp.figure.reference.high = 54.0;
+  sp.figure.reference.gate = Gate::band;
   StudyLine moved = line("tornado.gpu.hbm_copy", "gpu.hbm_copy 1..2", 15.0);
   moved.beside = {{"ConCCL low", -5.0}, {"ConCCL high", 10.0}, {"SP low", 0.0}, {"SP high", -10.0}};
   return {{.heading = "Shares", .lines = {sp, line("conccl", "ConCCL", 90.0)}, .notes = {}},

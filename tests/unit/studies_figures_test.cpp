@@ -26,7 +26,7 @@ PublishedFigures figures(const std::string& rows) {
 
 /// Judged by low .. high, or not at all.
 Figure figure(Gate gate, std::optional<double> simulated) {
-  return {.of = {.id = "a", .unit = "%", .low = 2.0, .high = 10.0, .gate = gate, .source = "here"},
+  return {.reference = {.id = "a", .unit = "%", .low = 2.0, .high = 10.0, .gate = gate, .source = "here"},
           .simulated = simulated};
 }
 
@@ -46,7 +46,7 @@ TEST_CASE("a figure without a gate is not judged, and one that was not computed 
 
 TEST_CASE("an exact figure is the published number") {
   Figure exact = figure(Gate::exact, 3.0);
-  exact.of.published = 3.0;
+  exact.reference.published = 3.0;
   CHECK(passes(exact) == true);
   exact.simulated = 3.1;
   CHECK(passes(exact) == false);
@@ -143,7 +143,7 @@ TEST_CASE("what a job throws is thrown to who asked for it") {
 TEST_CASE("a report shows limits and misses, and no column that has nothing in it") {
   StudyLine good{.figure = figure(Gate::band, 5.0), .label = "good", .rows = 7, .beside = {{"roofline", 40.0}}};
   StudyLine bad{.figure = figure(Gate::band, 11.0), .label = "bad", .rows = 8};
-  bad.figure.of.known_miss = "nobody knows why";
+  bad.figure.reference.known_miss = "nobody knows why";
   const StudyReport report = {{.heading = "Errors", .lines = {good, bad}, .notes = {"A note."}}};
   CHECK(study_text(report) ==
         "Errors\n\n"

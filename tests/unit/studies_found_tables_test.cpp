@@ -79,7 +79,7 @@ TEST_CASE("a role has its ids, headings and kind, and a table of which nothing w
   const StudyReport report = sections("value = \"x\"\n", kFound, role);
   REQUIRE(report.size() == 1);
   CHECK(report[0].heading == "New: of us");
-  CHECK(report[0].lines[0].figure.of.id == "new.f");
+  CHECK(report[0].lines[0].figure.reference.id == "new.f");
   CHECK(report[0].lines[0].figure.kind == FigureKind::fitted);
   CHECK(sections("value = \"x\"\n", {}).empty());
 }

@@ -110,7 +110,7 @@ TEST_CASE("hypotheses stand beside the pairs without them, one by one and all to
   CHECK(gemm[3].figure.simulated == near(20.0));
   for (const StudySection& section : report) {
     for (const StudyLine& line : section.lines)
-      CHECK(line.figure.of.gate == Gate::none);
+      CHECK(line.figure.reference.gate == Gate::none);
   }
 }
 

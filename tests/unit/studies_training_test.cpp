@@ -111,7 +111,7 @@ TEST_CASE("pieces of a micro-batch are told by steps that differ in layers and m
                 .micro_batches = count,
                 .gpus = 4,
                 .tensor_parallel = 2};
-      steps.push_back({.of = of, .now = StepTime{.here = (1.0 + m * (1.0 + 4.0 * l)) * 1.0_ms}});
+      steps.push_back({.reference = of, .now = StepTime{.here = (1.0 + m * (1.0 + 4.0 * l)) * 1.0_ms}});
     }
   }
   const std::vector<GptPiece> pieces = gpt_pieces(steps);
@@ -123,7 +123,7 @@ TEST_CASE("pieces of a micro-batch are told by steps that differ in layers and m
   CHECK(pieces[1].measured / 1.0_ms == doctest::Approx(2.0));
   CHECK(pieces[1].here / 1.0_ms == doctest::Approx(1.0));
 
-  std::erase_if(steps, [](const SimulatedStep& step) { return step.of.gpt->layers != 12; });
+  std::erase_if(steps, [](const SimulatedStep& step) { return step.reference.gpt->layers != 12; });
   const std::vector<GptPiece> whole = gpt_pieces(steps);
   REQUIRE(whole.size() == 1);
   CHECK(whole[0].kind == GptPieceKind::whole);
