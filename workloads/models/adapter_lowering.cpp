@@ -74,7 +74,7 @@ class TrainingLowering::AdapterPair {
     lowering_.forward(VectorOp::add, added());
   }
 
-  /// From each rank's outputs of all tokens, all outputs of its own; or of all.
+  /// Turns each rank's outputs of all tokens into all outputs of its own tokens, or of all tokens.
   void collect(PartKernel& kernel) {
     if (exchanges())
       exchange(kernel, Way::all_to_all, own_outputs());

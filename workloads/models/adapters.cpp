@@ -7,7 +7,7 @@
 namespace c3 { inline namespace workloads {
 namespace {
 
-/// Of the adapter beside the projection \p id; nullopt: it has none.
+/// Role of the adapter beside the projection \p id; nullopt: it has none.
 std::optional<Role> adapter_role(const LoraSetup& lora, PartId id) {
   if (id.role == Role::qkv && lora.qkv) return Role::qkv_adapter;
   if (id.role == Role::out && lora.out) return Role::out_adapter;

@@ -29,7 +29,7 @@ struct LoraSetup {
 /// \param separate queries, keys, values, gate and up have an adapter each.
 std::vector<ModelPart> adapted(std::span<const ModelPart> parts, const LoraSetup& lora, bool separate);
 
-/// Those of \p parts that are adapters, and experts with those of theirs.
+/// The adapters among \p parts, and experts with the adapters among their parts.
 std::vector<ModelPart> adapters_of(std::span<const ModelPart> parts);
 
 }}  // namespace c3::workloads

@@ -105,7 +105,7 @@ class TrainingLowering::ContextAttention {
     kernel.output = Bytes{};
     return kernel;
   }
-  /// Before the next kernel.
+  /// Starts a transfer before the next kernel.
   void start(Way way, Bytes bytes) {
     pending_ = PartTransfer{way, bytes};
     ++started_;
@@ -149,7 +149,7 @@ class TrainingLowering::ContextAttention {
     exchange(Way::all_to_all, {alike(local_queries()), alike(local_keys()), alike(local_keys())},
              push_forward());
   }
-  // Of keys and values, beside what the rotation keeps of them.
+  // Keeps the repeated keys and values, beside what the rotation keeps of them.
   void keep_repeated_keys() {
     const Bytes once = size(of_heads(all_.kv_heads, all_.queries));
     lowering_.last_forward().kept += (size(local_keys()) - once) * 2.0;
@@ -164,7 +164,7 @@ class TrainingLowering::ContextAttention {
   AttentionShape whole() const { return in_chunks(own_, part_); }
   void whole_forward() { forward(whole()).kept = output() + sums(); }
 
-  /// Of the ring's step \p number, counted from the one of the own keys.
+  /// Attention in the ring's step \p number; step 0 is that of the own keys.
   AttentionShape step_shape(std::int64_t number) const {
     AttentionShape shape = own_;
     if (number == 0 || !own_.causal) return shape;
@@ -190,7 +190,7 @@ class TrainingLowering::ContextAttention {
       forward(VectorOp::add, queries());
     lowering_.last_forward().kept += output() + sums();
   }
-  // Of exponentials, a number for each row.
+  // Adds up sums of exponentials, one number for each row.
   void add_sums() {
     forward(vector_shape(VectorOp::add, {all_.batch * own_.queries, own_.heads}, DType::fp32));
   }
@@ -198,12 +198,12 @@ class TrainingLowering::ContextAttention {
   /// Whether what goes round has 8 bits.
   bool is_narrow() const { return kind() == Kind::ring && lowering_.quantizes_attention(); }
   const RecipeEntry& recipe() const { return *lowering_.batch_.precision.recipe.operator->(); }
-  /// As the library casts tensors of one scale: a byte a number.
+  /// Bytes of \p tensor in 8 bits, a byte a number: the library casts with one scale for a tensor.
   Bytes narrow_size(TensorShape tensor) const {
     return element_size(own_.dtype) * static_cast<double>(tensor.rows * tensor.cols);
   }
   VectorShape narrow_copy(TensorShape tensor) const { return vector_shape(VectorOp::copy, tensor, own_.dtype); }
-  /// From 8 bits to fp32: five bytes a number, of which a copy of 16 bits has four.
+  /// A cast of 8 bits to fp32 moves five bytes a number; a copy in 16 bits moves four.
   VectorShape widened(TensorShape tensor) const {
     return vector_shape(VectorOp::copy, {tensor.rows, tensor.cols * 5 / 4}, all_.dtype);
   }
@@ -254,7 +254,7 @@ class TrainingLowering::ContextAttention {
     sum_steps(keys_and_values());
   }
 
-  // Of as many tensors as there were steps, all of which have arrived.
+  // Sums the tensors of all steps, which have arrived by then.
   void sum_steps(TensorShape tensor) {
     backward(widened({tensor.rows * steps(), tensor.cols})).needs = started_;
     backward(vector_shape(VectorOp::reduce, {tensor.rows * tensor.cols, steps()}, DType::fp32));
@@ -306,7 +306,7 @@ class TrainingLowering::ContextAttention {
       backward(VectorOp::copy, local_keys());
   }
 
-  // In reverse order: the own keys come last, and their gradients have been round.
+  // Runs the ring in reverse order: the own keys come last, and their gradients have been round.
   void ring_backward() {
     const Bytes keys = size(keys_and_values());
     backward(VectorOp::copy, keys_and_values()).held =

@@ -28,12 +28,12 @@ struct ContextSplit {
   ContextExchange exchange = ContextExchange::ring;
   int inner = 0;  ///< hierarchical: neighbours that exchange by all-to-alls
 
-  /// Among which all-to-alls divide heads; 1: heads stay whole.
+  /// Ranks among which all-to-alls divide heads; 1: heads stay whole.
   int head_ranks() const {
     if (exchange == ContextExchange::ulysses) return ranks;
     return exchange == ContextExchange::hierarchical ? inner : 1;
   }
-  /// Among which keys and values still have to go round, or be gathered.
+  /// Ranks among which keys and values still have to go round, or be gathered.
   int key_ranks() const { return ranks / head_ranks(); }
 
   bool operator==(const ContextSplit&) const = default;

@@ -1,5 +1,5 @@
 #pragma once
-/// From the parts of a model to the kernels that a framework launches for them, forward and backward.
+/// Lowers the parts of a model to the kernels that a framework launches for them, forward and backward.
 
 #include <cstdint>
 #include <optional>
@@ -13,8 +13,8 @@
 
 namespace c3 { inline namespace workloads {
 
-/// One kernel of a part. What the backward pass needs of a forward kernel depends on the framework's code, so
-/// that kernels say it and not parts.
+/// One kernel of a part. What the backward pass needs of a forward kernel depends on the framework's code,
+/// so that kernels say it and not parts.
 struct PartKernel {
   PartId part;
   Operator op;
@@ -34,7 +34,8 @@ struct PartKernel {
   bool operator==(const PartKernel&) const = default;
 };
 
-/// In the order of launch. What a part's kernels keep is released when its last backward kernel has ended.
+/// Kernels in the order of launch. What a part's kernels keep is released when its last backward kernel has
+/// ended.
 struct BlockKernels {
   std::vector<PartKernel> forward;
   std::vector<PartKernel> backward;
@@ -71,7 +72,7 @@ class Lowering {
 
   bool part_is(Role role) const { return part_.role == role; }
   bool part_is(PartId part) const { return part_ == part; }
-  /// Behind the part that is being written; nullptr at the end.
+  /// The part behind the one that is being written; nullptr at the end.
   const ModelPart* next_part() const { return following_.empty() ? nullptr : following_.data(); }
   const ModelPart* part_after_next() const { return following_.size() < 2 ? nullptr : &following_[1]; }
   BlockId block() const { return part_.block; }

@@ -41,8 +41,8 @@ constexpr auto enum_names(Activation) {
                                               {"silu", Activation::silu}});
 }
 
-/// Whose eager code runs: HuggingFace transformers' model of this family. They differ in the kernels between
-/// the two products of attention, and in whether queries, keys and values come from one GEMM (`kernels_of`).
+/// Model family of HuggingFace transformers whose eager code runs. Families differ in the kernels between the
+/// two products of attention, and in whether queries, keys and values come from one GEMM (`kernels_of`).
 enum class EagerFamily { bert, gpt2, opt, t5 };
 constexpr auto enum_names(EagerFamily) {
   return std::to_array<EnumName<EagerFamily>>({{"bert", EagerFamily::bert},
@@ -136,14 +136,14 @@ struct ModelDimensions {
   std::vector<std::string> layer_pattern = {};
   bool blocks_apart = false;  ///< each name of the pattern is a layer; else feed-forward or experts follow it
 
-  /// Of queries and keys.
+  /// Width of the queries and keys of one head.
   std::int64_t head_dim() const {
     if (latent) return latent->plain_dim + latent->rotated_dim;
     return own_head_dim > 0 ? own_head_dim : hidden / heads;
   }
   std::int64_t value_dim() const { return latent ? latent->value_dim : head_dim(); }
   std::int64_t attention_width() const { return heads * head_dim(); }  ///< of all queries of a token
-  /// Of what a token sends to its experts.
+  /// Width of what a token sends to its experts.
   std::int64_t routed_width() const {
     return experts && experts->latent_width > 0 ? experts->latent_width : hidden;
   }

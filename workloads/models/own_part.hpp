@@ -23,7 +23,7 @@ class PartWriter {
   virtual const TokenBatch& batch() const = 0;
   /// \param kept of its output, until the last backward kernel of the part has ended
   virtual PartKernel& forward(const Operator& op, Bytes kept = {}) = 0;
-  /// Behind the backward kernels that the part has.
+  /// Adds a kernel behind the backward kernels that the part has.
   virtual PartKernel& backward(const Operator& op) = 0;
 
  protected:

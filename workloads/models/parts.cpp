@@ -7,7 +7,7 @@
 namespace c3 { inline namespace workloads {
 namespace {
 
-/// Of each kind of part; of those not named, none.
+/// Counts the weights of each kind of part; kinds that are not named here have none.
 struct Weights {
   std::int64_t operator()(const parts::Embedding& embedding) const {
     if (embedding.is_shared) return 0;

@@ -16,7 +16,7 @@ namespace c3 { inline namespace workloads {
 
 class OwnPart;
 
-/// Where in a model a part is.
+/// The block of a model that a part belongs to.
 enum class BlockId : std::uint8_t {
   embedding,
   self_attention,
@@ -141,7 +141,7 @@ struct PartId {
   bool operator==(const PartId&) const = default;
 };
 
-/// As in tables, files and traces: "attn.qkv", "embedding".
+/// The part's name in tables, files and traces: "attn.qkv", "embedding".
 std::string name_of(PartId part);
 
 struct ModelPart;
@@ -184,8 +184,8 @@ struct Projection {
   bool feeds_adapter = false;  ///< whose gradients need the input of both
 };
 
-/// LoRA's beside a frozen projection (arXiv 2106.09685): the tokens' product with inputs x rank weights, and
-/// that product's with rank x outputs weights, are added to the projection's outputs.
+/// LoRA's beside a frozen projection (arXiv 2106.09685): the tokens' product with inputs x rank weights,
+/// and that product's with rank x outputs weights, are added to the projection's outputs.
 struct Adapter {
   std::int64_t inputs = 0;
   std::vector<std::int64_t> outputs;  ///< of each pair of weights
@@ -230,8 +230,8 @@ struct Attention {
   bool is_biased = false;      ///< by relative positions
   std::int64_t value_dim = 0;  ///< of a head's values; 0: head_dim
   bool has_sinks = false;      ///< a weight of each head
-  /// From which keys of relative positions are made, without a bias; queries are biased towards keys of tokens,
-  /// of positions and of segments. 0: there are none.
+  /// Width of the inputs from which keys of relative positions are made, without a bias; queries are biased
+  /// towards keys of tokens, of positions and of segments. 0: there are none.
   std::int64_t position_inputs = 0;
   std::int64_t window = 0;  ///< tokens that one sees, its own and those right before it; 0: all before it
   std::int64_t chunk = 0;   ///< tokens among which attention stays; 0: a whole sequence
@@ -309,7 +309,7 @@ struct ModelPart {
 /// Weights and biases, in numbers.
 std::int64_t parameters(const ModelPart& part);
 std::int64_t parameters(std::span<const ModelPart> parts);
-/// Of those the ones with which one token is computed: of experts, as many as it goes to.
+/// Parameters with which one token is computed: of the experts, only those that it goes to.
 std::int64_t active_parameters(std::span<const ModelPart> parts);
 
 }}  // namespace c3::workloads

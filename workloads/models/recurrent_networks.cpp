@@ -78,8 +78,8 @@ std::int64_t shortened(std::int64_t size, std::int64_t stride) {
   return std::max<std::int64_t>(1, (size + stride - 1) / stride);
 }
 
-/// As products of unrolled inputs, one utterance after another: all of them unrolled take more memory than GPUs
-/// have. \returns the frames that are left
+/// Writes convolutions as products of unrolled inputs, one utterance after another: all of them unrolled take
+/// more memory than GPUs have. \returns the frames that are left
 std::int64_t convolve(StepWriter& writer, const RecurrentNetwork& network, std::int64_t frames) {
   std::int64_t features = network.features;
   std::size_t number = 0;

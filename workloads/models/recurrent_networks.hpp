@@ -27,7 +27,7 @@ struct RecurrentLayer {
   bool operator==(const RecurrentLayer&) const = default;
 };
 
-/// Over time x features; strides shorten both.
+/// A convolution over time x features; strides shorten both.
 struct FrontConvolution {
   std::int64_t channels_in = 0, channels_out = 0;
   std::int64_t kernel_time = 0, kernel_features = 0;

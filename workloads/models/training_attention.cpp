@@ -29,8 +29,8 @@ AttentionKernel kernel_of(AttentionCode code) {
   throw std::logic_error("kernel_of: no attention kernel");
 }
 
-// As many pairs of queries and keys as a mask over documents leaves. Wrong when: memory traffic of keys and
-// values matters, which is counted for the keys that a query sees; windows or chunks cut documents that are
+// Counts the pairs of queries and keys that a mask over documents leaves. Wrong when: memory traffic of keys
+// and values matters, which is counted for the keys that a query sees; windows or chunks cut documents that are
 // little longer.
 void pack(AttentionShape& shape, std::int64_t keys, std::int64_t chunk) {
   shape.keys = keys;

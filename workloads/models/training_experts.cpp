@@ -9,8 +9,8 @@ namespace c3 { inline namespace workloads {
 
 // The product has operands of the layer's type and gives fp32 logits; all else is in fp32
 // (megatron/core/transformer/moe/moe_utils.py, RouterGatingLinearFunction and
-// topk_routing_with_score_function). Kernels: scores; the best, first of groups where there are some; the map
-// of tokens to experts. The gradient of the tokens is added to what comes back from their experts.
+// topk_routing_with_score_function). Kernels: scores; the best, first of groups where there are some; the
+// map of tokens to experts. The gradient of the tokens is added to what comes back from their experts.
 void TrainingLowering::router(const parts::Router& part) {
   const TensorShape scores = past_blocks(part.experts);
   const GemmShape gemm{.m = scores.rows, .n = part.experts, .k = part.width, .dtype = batch_.dtype};
@@ -46,10 +46,10 @@ void TrainingLowering::experts(const parts::Experts& part) {
   RoutedTokens routed = batch_.routed;
   if (routed.sent == 0) routed.sent = batch_.between * part.per_token;
   if (routed.rows == 0) routed.rows = routed.received = routed.sent;
-  const std::int64_t each =
+  const std::int64_t rows_per_expert =
       ceil_div(ceil_div(routed.rows, part.count), routed.multiple_of) * routed.multiple_of;
   const TokenBatch tokens = batch_;
-  const std::int64_t rows = each * part.count;
+  const std::int64_t rows = rows_per_expert * part.count;
   const bool is_permuted = routed.dispatch == Dispatch::alltoall;
   begin({BlockId::experts, Role::dispatch});
   is_permuted ? move_rows(tokens.between, routed.sent, part.width) : move_rows(tokens.between, 0, 1);
@@ -59,8 +59,8 @@ void TrainingLowering::experts(const parts::Experts& part) {
   batch_.length = batch_.between = rows;
   experts_ = part.count;
   std::vector<ModelPart> expert = part.expert_parts;
-  for (ModelPart& its : expert)
-    its.id.block = BlockId::experts;
+  for (ModelPart& expert_part : expert)
+    expert_part.id.block = BlockId::experts;
   write(expert);
   experts_ = 1;
   batch_ = tokens;

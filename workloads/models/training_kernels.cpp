@@ -35,9 +35,10 @@ struct Tensors {
   int operator()(const parts::Router& part) const { return part.has_bias ? 2 : 1; }
   int operator()(const parts::Experts& part) const {
     int sum = 0;
-    for (const ModelPart& its : part.expert_parts) {
-      const bool is_of_each = experts_apart && !std::holds_alternative<parts::Adapter>(its.kind);
-      sum += std::visit(*this, its.kind) * (is_of_each ? static_cast<int>(part.count) : 1);
+    for (const ModelPart& expert_part : part.expert_parts) {
+      const bool is_of_every_expert =
+          experts_apart && !std::holds_alternative<parts::Adapter>(expert_part.kind);
+      sum += std::visit(*this, expert_part.kind) * (is_of_every_expert ? static_cast<int>(part.count) : 1);
     }
     return sum;
   }

@@ -15,7 +15,7 @@ namespace c3 { inline namespace workloads {
 /// Wrong when: another version of the framework launches other kernels.
 BlockKernels lower(std::span<const ModelPart> parts, const Framework& framework, const TokenBatch& batch);
 
-/// In how many tensors \p framework has the weights and biases of \p parts.
+/// Number of tensors in which \p framework has the weights and biases of \p parts.
 int parameter_tensors(std::span<const ModelPart> parts, const Framework& framework);
 
 }}  // namespace c3::workloads

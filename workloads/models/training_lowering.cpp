@@ -163,8 +163,8 @@ void TrainingLowering::fused_norm(Norm formula, TensorShape tensor, TensorShape 
   const bool is_whole = cast_by_norm() == NormCast::whole;
   const VectorOp cast = is_layernorm ? VectorOp::layernorm_quantize : VectorOp::rmsnorm_quantize;
   // Its input, and its output for the product after it.
-  const auto kernel_of = [&](VectorOp which, TensorShape of, Pass pass) {
-    VectorShape shape = vector_shape(which, of, batch_.dtype, pass);
+  const auto kernel_of = [&](VectorOp which, TensorShape input, Pass pass) {
+    VectorShape shape = vector_shape(which, input, batch_.dtype, pass);
     shape.is_eager = norms_are_eager() && has_eager_kernel(which);
     return shape;
   };
@@ -178,7 +178,8 @@ void TrainingLowering::fused_norm(Norm formula, TensorShape tensor, TensorShape 
       size({is_layernorm ? 2 : 1, tensor.cols});
 }
 
-// In front of a layer's first block its input, which the layer before has made; at a layer's end its output.
+// The norm in front of a layer's first block keeps the layer's input, which the layer before has made; a norm
+// at the layer's end keeps its output.
 Bytes TrainingLowering::kept_as_layer_input(Bytes of_input, Bytes of_output) const {
   if (!part_is(Role::norm) || !is_of_layer()) return {};
   if (next_part() == nullptr) return of_output;

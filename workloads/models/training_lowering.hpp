@@ -29,7 +29,7 @@ class TrainingLowering : public Lowering {
   virtual void residual(const parts::Residual& part);
   /// The loss by separate kernels, of logits in fp32.
   virtual void wide_loss(TensorShape logits);
-  /// Of each row of \p tensor. \param kept of its output
+  /// Normalises each row of \p tensor. \param kept bytes of its output that stay
   virtual void norm_of_rows(Norm formula, TensorShape tensor, Bytes kept);
   /// A norm of \p tensor in one kernel, which reads and writes tensors of the shapes of \p forward_tensor and
   /// \p backward_tensor.
@@ -40,7 +40,7 @@ class TrainingLowering : public Lowering {
   virtual bool adds_bias() const { return false; }
   /// Whether norms are PyTorch's own kernels (VectorShape::is_eager) and not a library's or a compiler's.
   virtual bool norms_are_eager() const { return false; }
-  /// Of queries or keys.
+  /// Rotates queries or keys.
   virtual void rotate(TensorShape tensor, Bytes kept);
   /// Kernels of their own that scale and mask scores; else the softmax does it.
   virtual void before_softmax(TensorShape /*scores*/) {}
@@ -52,8 +52,8 @@ class TrainingLowering : public Lowering {
   /// The same, where that product keeps no cast of it; of the tokens that run past the blocks where they are
   /// not gathered for it.
   Bytes kept_of_norm(std::int64_t width) const;
-  /// Of what feeds the part behind this one, \p bytes that stay for that: none where it is a product that keeps
-  /// its cast input.
+  /// How many of \p bytes stay for the part behind this one, which they feed: none where that is a
+  /// product that keeps its cast input.
   Bytes kept_for_next(Bytes bytes) const;
   /// Casts for products in a recipe's type, in the pass and at the place where they are launched. \p norm: what
   /// a norm's kernel has done of it.
@@ -63,7 +63,7 @@ class TrainingLowering : public Lowering {
   void cast_gradient(TensorShape tensor, bool trained);
   /// Backward, what the forward pass has not left.
   void cast_again(TensorShape input, TensorShape weight, bool trained);
-  /// Of a layer's product \p gemm and its two gradients, the types.
+  /// The layer's product \p gemm with the recipe's types for it and its two gradients.
   GemmShape in_recipe(GemmShape gemm) const;
 
   /// One kernel that drops, where the framework does, and adds.
@@ -75,7 +75,7 @@ class TrainingLowering : public Lowering {
   /// The same in fp32, where a norm or a loss is computed so.
   PartKernel& forward_wide(VectorChain chain, TensorShape tensor, Bytes kept = {});
   PartKernel& backward_wide(VectorChain chain, TensorShape tensor, Pass pass = Pass::forward);
-  /// From the layer's type to fp32, and from that to the layer's type.
+  /// widen() casts the layer's type to fp32, narrow() casts it back.
   void widen(TensorShape tensor, Bytes kept = {});
   void narrow(TensorShape tensor, Bytes kept = {});
   void widen_back(TensorShape tensor);
@@ -120,7 +120,7 @@ class TrainingLowering : public Lowering {
            block == BlockId::feed_forward || block == BlockId::experts || block == BlockId::shared_experts;
   }
   bool casts() const { return batch_.precision.recipe->dtype.has_value(); }
-  /// Behind the part that is being written and the adapter beside it; nullptr at the end.
+  /// The part behind the one that is being written and the adapter beside it; nullptr at the end.
   const ModelPart* next_but_adapter() const;
   /// Whether \p part, nullptr or not, is a product whose weight gets a gradient.
   static bool trains(const ModelPart* part);
@@ -143,21 +143,21 @@ class TrainingLowering : public Lowering {
   /// Whether attention of this layer reads 8 bits, and nobody keeps what it casts.
   bool quantizes_attention() const { return casts() && batch_.precision.attention; }
   bool quantizes_activations() const { return casts() && batch_.precision.activations && is_of_layer(); }
-  /// From 8 bits to the layer's type.
+  /// Casts 8 bits to the layer's type.
   VectorShape dequantized(TensorShape tensor) const;
   void keep_quantized(TensorShape tensor);
   class ContextAttention;
-  /// Of ranks that share sequences, with what they exchange (context_attention.cpp).
+  /// Attention of ranks that share sequences, with their exchanges (context_attention.cpp).
   void context_attention(const parts::Attention& part);
   void scores_and_values(const parts::Attention& part);
   void batched_product(const GemmShape& gemm);
   /// Scores of \p part by positions and segments, added to those by tokens.
   void position_scores(const parts::Attention& part, TensorShape scores);
-  /// That one of attention's products or softmaxes costs the host.
+  /// Launches with which one of attention's products or softmaxes costs the host.
   int launches_of_attention() const {
     return framework_.sequences_apart ? static_cast<int>(batch_.sequences) : 1;
   }
-  /// Of a norm's kernel that keeps its input of \p of_input and \p of_output: what is kept as a layer's input.
+  /// What a norm keeps as a layer's input where its input has \p of_input bytes and its output \p of_output.
   Bytes kept_as_layer_input(Bytes of_input, Bytes of_output) const;
   VectorShape cast_of(TensorShape tensor) const;
   bool repeats_heads(std::int64_t heads, std::int64_t kv_heads) const {

@@ -64,7 +64,7 @@ std::vector<ModelPart> layer_of(const Stack& stack, std::int64_t layer);
 
 /// Weights and biases, in numbers: the sum over parts.
 std::int64_t parameters(const Model& model);
-/// Of those the ones with which one token is computed.
+/// Parameters with which one token is computed.
 std::int64_t active_parameters(const Model& model);
 
 }}  // namespace c3::workloads

@@ -33,53 +33,53 @@ constexpr auto kKeys = std::to_array<BlockKey>({
 struct Sizes {
   std::int64_t heads, kv_heads, head_dim;
 
-  Sizes(const ModelDimensions& model, const BlockSizes& its)
-      : heads(its[Key::heads] > 0 ? its[Key::heads] : model.heads),
-        kv_heads(its[Key::kv_heads] > 0 ? its[Key::kv_heads] : model.kv_heads),
-        head_dim(its[Key::head_dim] > 0 ? its[Key::head_dim] : model.head_dim()) {}
+  Sizes(const ModelDimensions& model, const BlockSizes& block)
+      : heads(block[Key::heads] > 0 ? block[Key::heads] : model.heads),
+        kv_heads(block[Key::kv_heads] > 0 ? block[Key::kv_heads] : model.kv_heads),
+        head_dim(block[Key::head_dim] > 0 ? block[Key::head_dim] : model.head_dim()) {}
 };
 
-std::vector<ModelPart> parts_of(const ModelDimensions& model, const BlockSizes& its) {
-  const Sizes sizes(model, its);
+std::vector<ModelPart> parts_of(const ModelDimensions& model, const BlockSizes& block) {
+  const Sizes sizes(model, block);
   return attention_parts(model, {.block = BlockId::self_attention,
                                  .heads = sizes.heads,
                                  .kv_heads = sizes.kv_heads,
                                  .head_dim = sizes.head_dim,
                                  .is_causal = model.structure != Structure::encoder,
-                                 .window = its[window],
-                                 .chunk = its[chunk],
-                                 .rotates = its[rotates] != 0,
-                                 .gated_output = its[gated_output] != 0,
-                                 .values_are_keys = its[values_are_keys] != 0});
+                                 .window = block[window],
+                                 .chunk = block[chunk],
+                                 .rotates = block[rotates] != 0,
+                                 .gated_output = block[gated_output] != 0,
+                                 .values_are_keys = block[values_are_keys] != 0});
 }
 
-std::vector<DividedCount> divided(const ModelDimensions& model, const BlockSizes& its) {
-  const Sizes sizes(model, its);
+std::vector<DividedCount> divided(const ModelDimensions& model, const BlockSizes& block) {
+  const Sizes sizes(model, block);
   return {{"heads", sizes.heads}, {"kv_heads", sizes.kv_heads}};
 }
 
-std::optional<BlockConflict> conflict(const ModelDimensions& model, const BlockSizes& its) {
-  const Sizes sizes(model, its);
+std::optional<BlockConflict> conflict(const ModelDimensions& model, const BlockSizes& block) {
+  const Sizes sizes(model, block);
   if (sizes.heads % sizes.kv_heads != 0)
     return BlockConflict{
-        its[kv_heads] > 0 ? "kv_heads" : "heads",
+        block[kv_heads] > 0 ? "kv_heads" : "heads",
         fmt::format("{} heads of keys do not divide {} heads of queries", sizes.kv_heads, sizes.heads)};
-  if (its[window] > 0 && its[chunk] > 0)
+  if (block[window] > 0 && block[chunk] > 0)
     return BlockConflict{"chunk", "a token sees a window or the tokens of its chunk, not both"};
-  if ((its[window] > 0 || its[chunk] > 0) && model.structure == Structure::encoder)
-    return BlockConflict{its[window] > 0 ? "window" : "chunk",
+  if ((block[window] > 0 || block[chunk] > 0) && model.structure == Structure::encoder)
+    return BlockConflict{block[window] > 0 ? "window" : "chunk",
                          "requires a decoder, whose tokens see those before them"};
   return std::nullopt;
 }
 
 // TransformerEngine has windows with gathers and all-to-alls (pytorch/attention/dot_product_attention/
 // context_parallel.py @015d2257, attn_forward_func_with_cp); chunks would be cut by ranks' pieces.
-std::optional<std::string> refused_split(const BlockSizes& its, const ContextSplit& split) {
+std::optional<std::string> refused_split(const BlockSizes& block, const ContextSplit& split) {
   const bool keeps_sequences = split.key_ranks() == 1;
-  if (its[chunk] > 0 && !keeps_sequences)
+  if (block[chunk] > 0 && !keeps_sequences)
     return "with attention within chunks requires context_exchange = \"ulysses\", where each rank has whole "
            "sequences of some heads";
-  if (its[window] > 0 && !keeps_sequences && split.exchange != ContextExchange::gather)
+  if (block[window] > 0 && !keeps_sequences && split.exchange != ContextExchange::gather)
     return fmt::format(
         "with attention to windows requires context_exchange = \"gather\" or \"ulysses\" (it is \"{}\"): "
         "TransformerEngine has no ring for them",
@@ -89,14 +89,15 @@ std::optional<std::string> refused_split(const BlockSizes& its, const ContextSpl
 
 }  // namespace
 
-std::vector<ModelPart> attention_parts(const ModelDimensions& model, const AttentionBlock& of) {
-  const BlockId at = of.block;
-  const std::int64_t width = of.heads * of.head_dim, kv_width = of.kv_heads * of.head_dim;
+std::vector<ModelPart> attention_parts(const ModelDimensions& model, const AttentionBlock& attention) {
+  const BlockId at = attention.block;
+  const std::int64_t width = attention.heads * attention.head_dim,
+                     kv_width = attention.kv_heads * attention.head_dim;
   const bool is_crossed = at == BlockId::cross_attention;
-  const bool rotates = of.rotates && model.has_rotation() && !is_crossed;
+  const bool rotates = attention.rotates && model.has_rotation() && !is_crossed;
   const bool has_bias = model.biases && !model.position_keys;
-  std::vector<std::int64_t> outputs = {of.gated_output ? 2 * width : width, kv_width};
-  if (!of.values_are_keys) outputs.push_back(kv_width);
+  std::vector<std::int64_t> outputs = {attention.gated_output ? 2 * width : width, kv_width};
+  if (!attention.values_are_keys) outputs.push_back(kv_width);
   std::vector<ModelPart> parts = {{{at, Role::qkv},
                                    parts::Projection{.inputs = model.hidden,
                                                      .outputs = std::move(outputs),
@@ -104,19 +105,22 @@ std::vector<ModelPart> attention_parts(const ModelDimensions& model, const Atten
                                                      .is_crossed = is_crossed,
                                                      .output_is_kept = !rotates}}};
   if (model.head_norm)
-    parts.push_back({{at, Role::head_norm}, parts::HeadNorm{model.norm, of.heads, of.kv_heads, of.head_dim}});
-  if (rotates) parts.push_back({{at, Role::rope}, parts::Rotation{of.heads, of.kv_heads, of.head_dim}});
+    parts.push_back({{at, Role::head_norm},
+                     parts::HeadNorm{model.norm, attention.heads, attention.kv_heads, attention.head_dim}});
+  if (rotates)
+    parts.push_back(
+        {{at, Role::rope}, parts::Rotation{attention.heads, attention.kv_heads, attention.head_dim}});
   parts.push_back({{at, Role::attention},
-                   parts::Attention{.heads = of.heads,
-                                    .kv_heads = of.kv_heads,
-                                    .head_dim = of.head_dim,
-                                    .is_causal = of.is_causal,
+                   parts::Attention{.heads = attention.heads,
+                                    .kv_heads = attention.kv_heads,
+                                    .head_dim = attention.head_dim,
+                                    .is_causal = attention.is_causal,
                                     .is_biased = model.relative_buckets > 0,
                                     .has_sinks = model.attention_sinks,
                                     .position_inputs = model.position_keys ? model.hidden : 0,
-                                    .window = of.window,
-                                    .chunk = of.chunk}});
-  if (of.gated_output) parts.push_back({{at, Role::output_gate}, output_gate(width)});
+                                    .window = attention.window,
+                                    .chunk = attention.chunk}});
+  if (attention.gated_output) parts.push_back({{at, Role::output_gate}, output_gate(width)});
   parts.push_back(
       {{at, Role::out}, parts::Projection{.inputs = width, .outputs = {model.hidden}, .has_bias = has_bias}});
   return parts;

@@ -26,6 +26,6 @@ struct AttentionBlock {
 
 /// The parts between the block's norm and its residual sum, with what all attention of \p model has: biases,
 /// norms of heads, sinks, keys of positions.
-std::vector<ModelPart> attention_parts(const ModelDimensions& model, const AttentionBlock& of);
+std::vector<ModelPart> attention_parts(const ModelDimensions& model, const AttentionBlock& attention);
 
 }}  // namespace c3::workloads

@@ -1,6 +1,6 @@
 #pragma once
-/// The kinds of blocks of which a transformer's layers are made beside its feed-forward blocks: what stands
-/// where classical attention stands. One entry file each, listed in blocks/table.cpp.
+/// The kinds of blocks of which a transformer's layers are made beside its feed-forward blocks: what
+/// stands where classical attention stands. One entry file each, listed in blocks/table.cpp.
 
 #include <cstdint>
 #include <optional>
@@ -89,7 +89,7 @@ struct BlockDimensions {
   bool operator==(const BlockDimensions&) const = default;
 };
 
-/// In messages: "the model's", or "block 'local', its".
+/// The owner's name in messages: "the model's", or "block 'local', its".
 std::string owner_of(const BlockDimensions& block);
 
 /// The value of \p key; 0 where the kind has no such key.

@@ -26,44 +26,45 @@ constexpr auto kKeys = std::to_array<BlockKey>({
 
 /// Kept of a token and head in its type: key, value, what comes out, and the row of its chunk's inverse.
 /// Queries and keys are kept as they are normed, values as the convolution leaves them.
-std::int64_t kept_of_head(const BlockSizes& its) {
-  return 2 * its[key_dim] + its[value_dim] + usual_chunk(ScanRule::gated_delta);
+std::int64_t kept_of_head(const BlockSizes& sizes) {
+  return 2 * sizes[key_dim] + sizes[value_dim] + usual_chunk(ScanRule::gated_delta);
 }
 
 // One projection makes queries and keys, values, the gates of the output, and two numbers for each head of
 // values: how much of the state is corrected, and how much it forgets. Four in the code of Qwen3.5
 // (transformers, qwen3_5: in_proj_qkv, in_proj_z, in_proj_b, in_proj_a).
-std::vector<ModelPart> parts_of(const ModelDimensions& model, const BlockSizes& its) {
-  const std::int64_t keys = its[key_heads] * its[key_dim], values = its[value_heads] * its[value_dim];
-  return {{{kBlock, Role::qkv},
-           parts::Projection{.inputs = model.hidden,
-                             .outputs = {2 * keys + values, values, its[value_heads], its[value_heads]},
-                             .output_is_kept = true}},
-          {{kBlock, Role::convolution},
-           own(SequenceConvolution{.channels = 2 * keys + values, .window = its[convolution]})},
-          {{kBlock, Role::scan},
-           own(ChunkedScan{.rule = ScanRule::gated_delta,
-                           .heads = its[value_heads],
-                           .key_heads = its[key_heads],
-                           .key_dim = its[key_dim],
-                           .value_dim = its[value_dim],
-                           .chunk = usual_chunk(ScanRule::gated_delta),
-                           .kept = kept_of_head(its),
-                           .has_gates = true,
-                           .repeats_keys = true,
-                           .head_weights = 2})},
-          {{kBlock, Role::output_gate}, own(GatedNorm{.groups = its[value_heads], .width = its[value_dim]})},
-          {{kBlock, Role::out}, parts::Projection{.inputs = values, .outputs = {model.hidden}}}};
+std::vector<ModelPart> parts_of(const ModelDimensions& model, const BlockSizes& sizes) {
+  const std::int64_t keys = sizes[key_heads] * sizes[key_dim], values = sizes[value_heads] * sizes[value_dim];
+  return {
+      {{kBlock, Role::qkv},
+       parts::Projection{.inputs = model.hidden,
+                         .outputs = {2 * keys + values, values, sizes[value_heads], sizes[value_heads]},
+                         .output_is_kept = true}},
+      {{kBlock, Role::convolution},
+       own(SequenceConvolution{.channels = 2 * keys + values, .window = sizes[convolution]})},
+      {{kBlock, Role::scan},
+       own(ChunkedScan{.rule = ScanRule::gated_delta,
+                       .heads = sizes[value_heads],
+                       .key_heads = sizes[key_heads],
+                       .key_dim = sizes[key_dim],
+                       .value_dim = sizes[value_dim],
+                       .chunk = usual_chunk(ScanRule::gated_delta),
+                       .kept = kept_of_head(sizes),
+                       .has_gates = true,
+                       .repeats_keys = true,
+                       .head_weights = 2})},
+      {{kBlock, Role::output_gate}, own(GatedNorm{.groups = sizes[value_heads], .width = sizes[value_dim]})},
+      {{kBlock, Role::out}, parts::Projection{.inputs = values, .outputs = {model.hidden}}}};
 }
 
-std::vector<DividedCount> divided(const ModelDimensions& /*model*/, const BlockSizes& its) {
-  return {{"key_heads", its[key_heads]}, {"value_heads", its[value_heads]}};
+std::vector<DividedCount> divided(const ModelDimensions& /*model*/, const BlockSizes& sizes) {
+  return {{"key_heads", sizes[key_heads]}, {"value_heads", sizes[value_heads]}};
 }
 
-std::optional<BlockConflict> conflict(const ModelDimensions& model, const BlockSizes& its) {
-  if (its[value_heads] % its[key_heads] != 0)
+std::optional<BlockConflict> conflict(const ModelDimensions& model, const BlockSizes& sizes) {
+  if (sizes[value_heads] % sizes[key_heads] != 0)
     return BlockConflict{"value_heads", fmt::format("must be a multiple of key_heads, which is {} (it is {})",
-                                                    its[key_heads], its[value_heads])};
+                                                    sizes[key_heads], sizes[value_heads])};
   if (model.structure != Structure::decoder)
     return BlockConflict{"kind",
                          "is \"gated_delta\", which is of decoders: its state goes from token to token"};

@@ -28,42 +28,43 @@ constexpr auto kKeys = std::to_array<BlockKey>({
 // One projection makes gates, values, the state's inputs and outputs, and a step for each head. mamba_ssm's
 // memory-efficient path keeps that and what the scan makes, and computes the convolution and the states again.
 // The norm is of the gated product, each group for itself.
-std::vector<ModelPart> parts_of(const ModelDimensions& model, const BlockSizes& its) {
-  const std::int64_t inner = its[heads] * its[head_dim];
-  const std::int64_t convolved = inner + 2 * its[groups] * its[state];
-  return {
-      {{kBlock, Role::qkv},
-       parts::Projection{
-           .inputs = model.hidden, .outputs = {inner + convolved + its[heads]}, .output_is_kept = true}},
-      {{kBlock, Role::convolution},
-       own(SequenceConvolution{.channels = convolved,
-                               .window = its[convolution],
-                               .has_bias = true,
-                               .is_kept = false,
-                               .layout = SequenceLayout::channels_first})},
-      {{kBlock, Role::scan},
-       own(ChunkedScan{.rule = ScanRule::mamba2,
-                       .heads = its[heads],
-                       .key_heads = its[groups],
-                       .key_dim = its[state],
-                       .value_dim = its[head_dim],
-                       .chunk = its[scan_chunk],
-                       .kept = its[head_dim],
-                       .head_weights = 3})},
-      {{kBlock, Role::output_gate},
-       own(GatedNorm{
-           .groups = its[groups], .width = inner / its[groups], .gates_first = true, .shares_weights = false})},
-      {{kBlock, Role::out}, parts::Projection{.inputs = inner, .outputs = {model.hidden}}}};
+std::vector<ModelPart> parts_of(const ModelDimensions& model, const BlockSizes& sizes) {
+  const std::int64_t inner = sizes[heads] * sizes[head_dim];
+  const std::int64_t convolved = inner + 2 * sizes[groups] * sizes[state];
+  return {{{kBlock, Role::qkv},
+           parts::Projection{
+               .inputs = model.hidden, .outputs = {inner + convolved + sizes[heads]}, .output_is_kept = true}},
+          {{kBlock, Role::convolution},
+           own(SequenceConvolution{.channels = convolved,
+                                   .window = sizes[convolution],
+                                   .has_bias = true,
+                                   .is_kept = false,
+                                   .layout = SequenceLayout::channels_first})},
+          {{kBlock, Role::scan},
+           own(ChunkedScan{.rule = ScanRule::mamba2,
+                           .heads = sizes[heads],
+                           .key_heads = sizes[groups],
+                           .key_dim = sizes[state],
+                           .value_dim = sizes[head_dim],
+                           .chunk = sizes[scan_chunk],
+                           .kept = sizes[head_dim],
+                           .head_weights = 3})},
+          {{kBlock, Role::output_gate},
+           own(GatedNorm{.groups = sizes[groups],
+                         .width = inner / sizes[groups],
+                         .gates_first = true,
+                         .shares_weights = false})},
+          {{kBlock, Role::out}, parts::Projection{.inputs = inner, .outputs = {model.hidden}}}};
 }
 
-std::vector<DividedCount> divided(const ModelDimensions& /*model*/, const BlockSizes& its) {
-  return {{"heads", its[heads]}, {"groups", its[groups]}};
+std::vector<DividedCount> divided(const ModelDimensions& /*model*/, const BlockSizes& sizes) {
+  return {{"heads", sizes[heads]}, {"groups", sizes[groups]}};
 }
 
-std::optional<BlockConflict> conflict(const ModelDimensions& model, const BlockSizes& its) {
-  if (its[heads] % its[groups] != 0)
+std::optional<BlockConflict> conflict(const ModelDimensions& model, const BlockSizes& sizes) {
+  if (sizes[heads] % sizes[groups] != 0)
     return BlockConflict{"groups",
-                         fmt::format("must divide heads, which is {} (it is {})", its[heads], its[groups])};
+                         fmt::format("must divide heads, which is {} (it is {})", sizes[heads], sizes[groups])};
   if (model.structure != Structure::decoder)
     return BlockConflict{"kind", "is \"mamba2\", which is of decoders: its state goes from token to token"};
   return std::nullopt;

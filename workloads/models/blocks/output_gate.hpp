@@ -7,7 +7,8 @@
 
 namespace c3 { inline namespace workloads {
 
-/// Of \p width elements a token, made from as many others that a projection before has made and the part keeps.
+/// A gate of \p width elements a token, computed from as many others, which a projection has made and the gate
+/// keeps.
 parts::Own output_gate(std::int64_t width);
 
 }}  // namespace c3::workloads

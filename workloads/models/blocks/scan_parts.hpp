@@ -10,7 +10,8 @@
 
 namespace c3 { inline namespace workloads {
 
-/// Of each channel for itself, with SiLU behind it. Its input is the projection's output, which that keeps.
+/// A convolution of each channel by itself, with SiLU behind it. Its input is the projection's output, which
+/// the projection keeps.
 struct SequenceConvolution {
   std::int64_t channels = 0;
   std::int64_t window = 4;  ///< tokens

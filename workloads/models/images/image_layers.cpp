@@ -34,8 +34,8 @@ void ImageLayers::backward(std::string_view name, const Operator& op) {
   if (batch_.trains()) layer.backward.push_back({layer.name + "." + std::string(name), op});
 }
 
-void ImageLayers::keep(const FeatureMap& map, Bytes each) {
-  if (batch_.trains()) layers_.back().kept += static_cast<double>(all(map)) * each;
+void ImageLayers::keep(const FeatureMap& map, Bytes per_element) {
+  if (batch_.trains()) layers_.back().kept += static_cast<double>(all(map)) * per_element;
 }
 
 // Its gradient is a sum over rows and images.

@@ -87,7 +87,7 @@ class ImageLayers {
   void relu(std::string name);
   void max_pool(std::string name, Extent2 window, Extent2 stride, Extent2 pad = {0, 0});
   void mean_pool(std::string name, Extent2 window, Extent2 stride, Extent2 pad = {0, 0});
-  /// To one element of each channel.
+  /// Leaves the mean of each channel, one element.
   void mean(std::string name);
   /// Adds what another branch from the same place has made, of the same size. Backward their gradients add up.
   void add(std::string name);
@@ -107,7 +107,7 @@ class ImageLayers {
   std::int64_t all(const FeatureMap& map) const { return batch_.images * map.elements(); }
   void forward(std::string_view name, const Operator& op);
   void backward(std::string_view name, const Operator& op);
-  void keep(const FeatureMap& map, Bytes each);
+  void keep(const FeatureMap& map, Bytes per_element);
   /// Its operator, window, stride and pad are those of \p shape.
   void pool(std::string name, PoolShape shape);
   void bias(std::int64_t channels);

@@ -69,8 +69,8 @@ class Module {
 
  private:
   void follow(const std::vector<Unit>& units) {
-    for (const Unit& each : units)
-      unit(net_, name_ + ".conv" + std::to_string(++convolutions_), each);
+    for (const Unit& convolution : units)
+      unit(net_, name_ + ".conv" + std::to_string(++convolutions_), convolution);
   }
 
   ImageLayers& net_;

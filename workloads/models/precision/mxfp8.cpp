@@ -1,6 +1,6 @@
-// Scales of 32 numbers along the direction of each product, exponents of 8 bits: one kernel makes both copies
-// from 16 bits. Parameters that are kept cast are gathered in 16 bits, since a rank's part has no whole columns
-// (NVIDIA/Megatron-LM
+// Scales of 32 numbers along the direction of each product, exponents of 8 bits: one kernel makes both
+// copies from 16 bits. Parameters that are kept cast are gathered in 16 bits, since a rank's part has no whole
+// columns (NVIDIA/Megatron-LM
 // @d98e8a64, megatron/core/distributed/param_and_grad_buffer.py: reuse_grad_buf_for_mxfp8_param_ag). Source:
 // NVIDIA/TransformerEngine @d0067d0d, common/recipe (MXFP8BlockScaling), which requires compute
 // capability 10.0.

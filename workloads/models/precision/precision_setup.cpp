@@ -4,10 +4,10 @@ namespace c3 { inline namespace workloads {
 
 double bytes_of_number(VectorOp cast) {
   constexpr double kFrom = 2.0;  // bytes, of which `writes` counts tensors
-  const VectorOpTraits& of = traits(cast);
+  const VectorOpTraits& op = traits(cast);
   const double scale =
-      of.block.rows > 0 ? of.block.scale / static_cast<double>(of.block.rows * of.block.cols) : 0.0;
-  return kFrom * of.writes + scale * (of.block.is_both_ways ? 2.0 : 1.0);
+      op.block.rows > 0 ? op.block.scale / static_cast<double>(op.block.rows * op.block.cols) : 0.0;
+  return kFrom * op.writes + scale * (op.block.is_both_ways ? 2.0 : 1.0);
 }
 
 double copied_bytes_of_weight(const PrecisionSetup& precision) {

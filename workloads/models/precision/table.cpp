@@ -35,9 +35,9 @@ bool runs_on(PrecisionRecipe recipe, const GpuSpec& gpu) {
 
 PrecisionRecipe nearest_that_runs(PrecisionRecipe recipe, const GpuSpec& gpu) {
   PrecisionRecipe nearest = PrecisionRecipe::in_16_bits;
-  for (const PrecisionRecipe each : kPrecisionRecipes) {
-    if (each == recipe) break;
-    if (runs_on(each, gpu)) nearest = each;
+  for (const PrecisionRecipe candidate : kPrecisionRecipes) {
+    if (candidate == recipe) break;
+    if (runs_on(candidate, gpu)) nearest = candidate;
   }
   return nearest;
 }

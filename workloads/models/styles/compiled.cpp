@@ -21,7 +21,7 @@ class Compiled final : public TrainingLowering {
   bool is_after_sum_ = false;  ///< the sum before this norm is made by the norm's kernel
 };
 
-// With the sum before it: two tensors in, two out; backward a gradient more comes in.
+// One kernel has the sum before the norm as well: two tensors in, two out; backward a gradient more comes in.
 void Compiled::norm(const parts::Norm& part) {
   if (!std::exchange(is_after_sum_, false)) return TrainingLowering::norm(part);
   const TensorShape tensor = past_blocks(part.width);

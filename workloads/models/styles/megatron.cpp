@@ -18,7 +18,7 @@ class Megatron final : public TrainingLowering {
   void wide_loss(TensorShape logits) override;
   /// With sequence parallelism a product is of all tokens: kept is this GPU's part, which is gathered again.
   Bytes norm_output(std::int64_t width) const override { return size(past_blocks(width)); }
-  /// As many kernels on one number a token, whose memory does not matter.
+  /// Launches \p kernels kernels that handle one number a token; their memory does not matter.
   void of_tokens(int kernels, Pass pass);
 };
 
@@ -46,9 +46,9 @@ void Megatron::rotate(TensorShape tensor, Bytes kept) {
   backward(VectorOp::mul_scalar, tensor);
 }
 
-// As when words are on several ranks: largest logit, difference, exponential, sum, quotient; backward the
-// quotient less one at each token's own word, times the gradient. All from the difference on in its memory.
-// Between them are kernels on numbers of tokens (megatron/core/tensor_parallel/cross_entropy.py and
+// Runs what Megatron runs for words on several ranks: largest logit, difference, exponential, sum, quotient;
+// backward the quotient less one at each token's own word, times the gradient. All from the difference on in
+// its memory. Between them are kernels on numbers of tokens (megatron/core/tensor_parallel/cross_entropy.py and
 // pretrain_gpt.py): words of other ranks masked and own logits looked up; logarithm, difference, mask, mean
 // over tokens and over ranks, scale; backward the gradient of these, and the share of each token's own word.
 void Megatron::wide_loss(TensorShape logits) {
