@@ -43,15 +43,15 @@ Broken rule_of_heads(const TrainingSetup& setup, const BlockDimensions& block) {
       share == 1 ? fmt::format("{}", ranks) : fmt::format("{} x {} tensor-parallel ranks", ranks, share);
   const char* const key =
       setup.context.exchange == ContextExchange::hierarchical ? "context_inner" : "context_parallel";
-  for (const DividedCount& of : block.kind->divided(setup.model, block.sizes)) {
-    const bool may_repeat = of.what == "kv_heads";
-    const std::int64_t whole = may_repeat ? of.count / share : of.count;
+  for (const DividedCount& divided : block.kind->divided(setup.model, block.sizes)) {
+    const bool may_repeat = divided.what == "kv_heads";
+    const std::int64_t whole = may_repeat ? divided.count / share : divided.count;
     const std::int64_t by = may_repeat ? ranks : ranks * share;
     if (whole % by == 0 || (may_repeat && whole > 0 && by % whole == 0)) continue;
     return BrokenRule{
         key, fmt::format("all-to-alls divide heads among ranks: {} {} {} {}, which is {}{}", product,
-                         may_repeat ? "neither divides" : "does not divide", owner_of(block), of.what, of.count,
-                         may_repeat ? ", nor is a multiple of it" : "")};
+                         may_repeat ? "neither divides" : "does not divide", owner_of(block), divided.what,
+                         divided.count, may_repeat ? ", nor is a multiple of it" : "")};
   }
   return std::nullopt;
 }

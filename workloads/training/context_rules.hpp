@@ -13,7 +13,7 @@ BrokenRules broken_context_rules(const TrainingSetup& setup);
 
 /// Neighbours in a group exchange by all-to-alls: those that divide heads. \pre heads are divided
 RankGroups groups_of_heads(const ContextSplit& split, const RankGrid& grid);
-/// In a group keys and values go round, or are gathered. \pre split.key_ranks() > 1
+/// Groups in which keys and values go round, or are gathered. \pre split.key_ranks() > 1
 RankGroups ring_of_keys(const ContextSplit& split, const RankGrid& grid);
 
 }}  // namespace c3::workloads

@@ -11,7 +11,7 @@ VectorShape flat(VectorOp op, std::int64_t count, DType dtype) {
   return {.chain = op, .rows = (count + kRow - 1) / kRow, .cols = kRow, .dtype = dtype};
 }
 
-// Of as many bytes, as a copy of fp32.
+// A cast between \p dtype and fp32, written as the copy in fp32 that moves as many bytes.
 VectorShape fp32_copy(std::int64_t count, DType dtype) {
   const double share = 0.5 * (1.0 + element_size(dtype) / element_size(DType::fp32));
   return flat(VectorOp::copy, static_cast<std::int64_t>(static_cast<double>(count) * share), DType::fp32);
@@ -35,9 +35,9 @@ std::int64_t DataParallel::tensors(std::size_t unit) const {
 }
 
 std::int64_t DataParallel::updated_casts(std::size_t unit) const {
-  const ParameterUnit& of = units_[unit];
-  if (of.cast_parameters == 0) return 0;
-  return updated(unit) * of.cast_parameters / of.parameters;
+  const ParameterUnit& whole = units_[unit];
+  if (whole.cast_parameters == 0) return 0;
+  return updated(unit) * whole.cast_parameters / whole.parameters;
 }
 
 std::int64_t DataParallel::cast_parameters() const {
@@ -93,8 +93,8 @@ VectorShape DataParallel::cast(std::int64_t count, DType other) const {
   return flat(VectorOp::copy, static_cast<std::int64_t>(static_cast<double>(count) * both), other);
 }
 
-// As many as the optimizer keeps for each tensor that it sees, of equal sizes and of its type, made in its
-// first step.
+// Allocates the moments that the optimizer makes in its first step for each tensor that it sees. The tensors of
+// a unit are taken as equally large; moments have their type.
 void DataParallel::hold_moments() {
   const Bytes moment = element_size(setup_.framework.parameter_dtype);
   const double on_gpu = 1.0 - setup_.offload.optimizer;
@@ -113,7 +113,8 @@ DType DataParallel::held_dtype() const {
   return setup_.framework.master_copy ? setup_.dtype : setup_.framework.parameter_dtype;
 }
 
-// In the computing type, and the copies that products in the recipe's type read; FSDP's ranks have a share.
+// Frozen parameters have the computing type, beside the copies that products in the recipe's type read; FSDP's
+// ranks have a share.
 void DataParallel::hold_frozen() {
   FrozenParameters sum;
   for (const ParameterUnit& unit : units_) {

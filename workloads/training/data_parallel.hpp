@@ -28,7 +28,7 @@ struct ParameterUnit {
   FrozenParameters frozen = {};
 };
 
-/// Where a collective among data-parallel ranks takes place.
+/// The ranks among which a collective of data parallelism takes place.
 struct DataParallelGroup {
   int size = 1;              ///< ranks that share what is sharded
   int stride = 1;            ///< between their numbers
@@ -75,11 +75,11 @@ class DataParallel {
   virtual void end_micro_batch() {}
   /// Gradients are complete when this has passed on the compute stream.
   virtual void end_backward() = 0;
-  /// Of the parameters that this rank updates; the optimizer has run.
+  /// Called when the optimizer has updated this rank's parameters.
   virtual void after_optimizer() {}
   /// Parameters that this rank updates, of \p unit, in numbers.
   virtual std::int64_t updated(std::size_t unit) const = 0;
-  /// Of those, weights that products in the recipe's type multiply with.
+  /// How many of updated() are weights of products in the recipe's type.
   std::int64_t updated_casts(std::size_t unit) const;
   /// Tensors of \p unit, as the optimizer sees them: this rank updates a share of each.
   std::int64_t tensors(std::size_t unit) const;
@@ -93,8 +93,8 @@ class DataParallel {
   bool has_replicas() const { return group_.replicas > 1; }
   CollectiveCall sum_over_replicas(std::int64_t count) const;  ///< of gradients
   Bytes of_parameters(std::int64_t count) const;               ///< in the type in which layers compute
-  /// Of \p count numbers of \p unit that are trained, all that are cast among them, and of those that are
-  /// frozen: as they are gathered.
+  /// Bytes of \p unit as it is gathered: \p count numbers that are trained, all that are cast among them, and
+  /// those that are frozen.
   Bytes as_gathered(std::size_t unit, std::int64_t count) const;
   std::int64_t cast_parameters() const;          ///< of all units
   Bytes of_gradients(std::int64_t count) const;  ///< as they are kept and reduced

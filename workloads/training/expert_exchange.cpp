@@ -5,7 +5,7 @@
 namespace c3 { inline namespace workloads {
 namespace {
 
-/// Of a token: FP8 with an fp32 scale for each 128 numbers, as DeepEP sends it.
+/// Bytes of a token; in FP8 with an fp32 scale for each 128 numbers, as DeepEP sends it.
 Bytes token_bytes(const TrainingSetup& setup, bool fp8) {
   constexpr double kNumbersOfAScale = 128.0;
   const Bytes number =
@@ -13,8 +13,8 @@ Bytes token_bytes(const TrainingSetup& setup, bool fp8) {
   return number * static_cast<double>(setup.model.routed_width());
 }
 
-/// What each member sends to each, of \p of_a_rank: a share to those that have the experts, or what these have
-/// of it back.
+/// What each member sends to each, of \p of_a_rank: a share to those that have the experts, or what these
+/// have of it back.
 std::vector<Bytes> sends_of(const ExpertLoads& loads, std::int64_t layer, Bytes of_a_rank, bool back) {
   std::vector<Bytes> sends;
   for (int from = 0; from < loads.positions(); ++from)

@@ -23,17 +23,17 @@ struct ExpertCalls {
 /// alltoall: over expert-parallel ranks, then gathered among those that share experts; back their sums are
 /// scattered first. allgather: all tokens of all these ranks are gathered, and sums scattered. deepep: each
 /// token once to each rank that has one of its experts. hybridep: once to each other node that has one, to the
-/// rank of the same place there, which hands it to the node's ranks; back these add up what the node has made
-/// of it, and one sum returns (NVIDIA/Megatron-LM, megatron/core/transformer/moe/token_dispatcher.py;
+/// rank of the same place there, which hands it to the node's ranks; back these add up what the node has
+/// made of it, and one sum returns (NVIDIA/Megatron-LM, megatron/core/transformer/moe/token_dispatcher.py;
 /// deepseek-ai/DeepEP, branch hybrid-ep, docs/Hybrid-EP_Implementation.md). Where experts are not equally busy,
 /// every rank sends most to the busiest (all_to_all_v). \param loads nullptr: all are equally busy. \pre the
 /// model has experts
 ExpertCalls expert_calls(const TrainingSetup& setup, const ExpertGrid& grid, const ExpertLoads* loads = nullptr,
                          std::int64_t layer = 0);
 
-/// Told of a rank's parts as they are launched, on the stream `dispatch`. Forward, tokens leave when they are
-/// in order, and what experts have made leaves when it is in order again; backward, gradients take these ways
-/// in reverse. Kernels of experts and of the block around them wait for what is under way, others do not:
+/// Told of a rank's parts as they are launched, on the stream `dispatch`. Forward, tokens leave when they
+/// are in order, and what experts have made leaves when it is in order again; backward, gradients take these
+/// ways in reverse. Kernels of experts and of the block around them wait for what is under way, others do not:
 /// shared experts run beside it. Where the framework needs to know how many tokens come, the host waits before
 /// they leave. Tokens of another micro-batch may travel on the same stream.
 class ExpertExchange {
@@ -41,7 +41,7 @@ class ExpertExchange {
   /// All references must outlive it.
   ExpertExchange(const TrainingSetup& setup, const ExpertGrid& grid, ExpertPosition at, StepProgram& program);
 
-  /// Where passes of two micro-batches run in turns, each has an exchange of its own; \p other is the other's.
+  /// Two micro-batches whose passes run in turns have an exchange each; \p other is the other one's.
   void run_beside(ExpertExchange& other) {
     other_ = &other;
     other.other_ = this;

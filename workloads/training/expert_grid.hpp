@@ -31,14 +31,14 @@ class ExpertGrid {
 
   RankGroups tensor_groups() const { return {.size = tensor_, .stride = 1}; }
   RankGroups expert_groups() const { return {.size = expert_, .stride = tensor_}; }
-  /// Of these groups, ranks of one node, and ranks that have the same place in their nodes.
+  /// Parts of expert_groups(): ranks of one node, and ranks that have the same place in their nodes.
   RankGroups node_groups() const { return {.size = within_node_, .stride = tensor_}; }
   RankGroups network_groups() const { return {.size = nodes(), .stride = tensor_ * within_node_}; }
   RankGroups data_groups() const { return {.size = data_, .stride = tensor_ * expert_}; }
   /// All ranks that have parts of one set of experts.
   RankGroups token_groups() const { return {.size = tensor_ * expert_, .stride = 1}; }
 
-  /// Of those of a pipeline stage, ranks \p first to \p last, the ones at \p position of their expert group.
+  /// Ranks among \p of_stage, those of a pipeline stage, that are at \p position of their expert group.
   std::vector<int> ranks_at(int position, const std::vector<int>& of_stage) const {
     std::vector<int> ranks;
     for (const int rank : of_stage)

@@ -8,8 +8,8 @@
 
 namespace c3 { inline namespace workloads {
 
-/// Of the tokens of an expert group, counted once for each of their experts, the share of each rank's experts,
-/// layer by layer. Replicas of the group are alike.
+/// Share of an expert group's tokens that each rank's experts get, layer by layer. A token counts once for
+/// each of its experts. Replicas of the group are alike.
 class ExpertLoads {
  public:
   ExpertLoads(std::vector<std::vector<double>> shares) : shares_(std::move(shares)) {}

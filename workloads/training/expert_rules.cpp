@@ -46,7 +46,7 @@ Broken rule_of_tensor_parallel(const TrainingSetup& setup) {
   return std::nullopt;
 }
 
-/// Of experts that have other replicas than all else.
+/// Rules for experts that have other replicas than all else.
 BrokenRules rules_of_sharding(const TrainingSetup& setup, int ranks) {
   BrokenRules broken;
   const bool is_full = setup.sharding == Sharding::parameters;
@@ -71,7 +71,7 @@ BrokenRules rules_of_sharding(const TrainingSetup& setup, int ranks) {
   return broken;
 }
 
-/// As Megatron-Core's overlap_moe_expert_parallel_comm.
+/// Rules of Megatron-Core's overlap_moe_expert_parallel_comm.
 BrokenRules rules_of_turns(const TrainingSetup& setup) {
   BrokenRules broken;
   const auto refuse = [&](std::string what) { broken.push_back({"micro_batch_overlap", std::move(what)}); };
@@ -96,7 +96,7 @@ BrokenRules rules_of_turns(const TrainingSetup& setup) {
   return broken;
 }
 
-/// Of adapters beside experts, and of experts that are frozen.
+/// Rules for adapters beside experts, and for experts that are frozen.
 BrokenRules rules_of_lora(const TrainingSetup& setup) {
   BrokenRules broken;
   const LoraSetup& lora = setup.lora;

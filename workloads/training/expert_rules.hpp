@@ -6,7 +6,7 @@
 
 namespace c3 { inline namespace workloads {
 
-/// Those that \p setup breaks on \p ranks ranks.
+/// Rules for experts that \p setup breaks on \p ranks ranks.
 BrokenRules broken_expert_rules(const TrainingSetup& setup, int ranks);
 
 }}  // namespace c3::workloads

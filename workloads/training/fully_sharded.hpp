@@ -31,14 +31,14 @@ struct ShardedInFlight {
   std::optional<Reduction> reduction = {};  ///< the last one
 };
 
-/// As PyTorch's fully_shard does it. Forward, the gather of a unit may run when the unit before the one before
+/// Works like PyTorch's fully_shard. Forward, the gather of a unit may run when the unit before the one before
 /// it has been copied out of its buffer (Framework::prefetch = 1; with 2 there is one buffer more); backward,
 /// the next units' are launched when a unit's has been waited for, and may run when that has been copied out. A
 /// unit's gradients are cast into one buffer and scattered behind the backward pass of the next, which waits
 /// for the one before. Unit 0 stays gathered, and so does the last layer between its passes.
 ///
-/// Or as FullyShardedDataParallel (FSDP 1) does it, with Framework::flat_parameters: parameters are views of
-/// the buffer into which they are gathered, nothing is copied out, and gradients are cast on the stream that
+/// With Framework::flat_parameters it works like FullyShardedDataParallel (FSDP 1): parameters are views of the
+/// buffer into which they are gathered, nothing is copied out, and gradients are cast on the stream that
 /// reduces them. Only unit 0 stays, until its micro-batch ends. Tensors that another stream may still read are
 /// let go: they are in the way as long as there is room. A unit's buffer is used again when the host knows that
 /// it is free: with Framework::gathers_wait_on_host (`limit_all_gathers`) the host waits before each gather

@@ -15,7 +15,7 @@ struct ShardedUnits {
   DataParallelGroup group;
 };
 
-/// As torchtitan does it: a layer's experts are a unit of their own, sharded over the ranks that have the same
+/// Works like torchtitan: a layer's experts are a unit of their own, sharded over the ranks that have the same
 /// experts; its router, shared experts and attention are another one, sharded over all data-parallel ranks.
 /// Both are gathered a layer ahead, forward and backward, by orders of their own: the host, which waits for
 /// numbers of tokens, would come too late for gathers in the order of computation. Experts are copied out
@@ -46,7 +46,7 @@ class FullyShardedExperts final : public DataParallel {
                       const std::vector<ChunkUnits>& chunks, ShardedUnits others, ShardedUnits experts,
                       StepProgram& program, const std::shared_ptr<ShardedInFlight>& in_flight);
 
-  /// By unit, one of the same chunk; nullopt: there is none.
+  /// One unit of the same chunk for each unit; nullopt: there is none.
   using Neighbours = std::vector<std::optional<std::size_t>>;
 
   /// Gathers units that follow \p unit among \p neighbours.

@@ -21,11 +21,11 @@ namespace c3 { inline namespace workloads {
 /// A framework that reduces in place (Megatron-Core, megatron/core/distributed and
 /// pipeline_parallel/schedules.py) has no memory for buckets, and only the optimizer waits for them; without
 /// overlap all go at once. In a pipeline the first stage's first chunk is reduced by buckets, every other chunk
-/// at once: a stage does so as many micro-batches after the chunk's last one as there are stages before it, so
-/// that all begin together and no stage waits for another's reduction.
+/// at once: a stage does so as many micro-batches after the chunk's last one as there are stages before it,
+/// so that all begin together and no stage waits for another's reduction.
 ///
-/// Where groups of ranks are replicas of each other (`replicas`), a bucket's shards are summed over them behind
-/// its reduction, on the same stream (Megatron-Core: num_distributed_optimizer_instances).
+/// Groups of ranks can be replicas of each other (`replicas`): a bucket's shards are then summed over them
+/// behind its reduction, on the same stream (Megatron-Core: num_distributed_optimizer_instances).
 ///
 /// Wrong when: gradients of one layer are ready long before the others', since a layer's are taken as ready
 /// together; those of the head are with the embedding's, ready last.
@@ -80,7 +80,7 @@ class GradientBuckets final : public DataParallel {
 
   StepProgram::Stream reductions_;
   std::vector<std::optional<Tensor>> gradients_;  ///< by unit; of ZeRO-2
-  /// By unit, of each micro-batch in flight: parameters in the type in which layers compute.
+  /// Parameters in the type in which layers compute, by unit and micro-batch in flight.
   std::vector<std::deque<Tensor>> computed_;
   std::int64_t ready_ = 0;  ///< numbers that no bucket has taken
   std::deque<WaitingChunk> waiting_;

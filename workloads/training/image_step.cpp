@@ -42,7 +42,7 @@ class ImageStep {
   }
 
  private:
-  /// From the last layer's gradients to the optimizer.
+  /// Runs the backward pass from the last layer on, sums gradients and runs the optimizer.
   void learn(std::int64_t parameters) {
     for (const ImageLayer& layer : layers_ | std::views::reverse) {
       run(layer.name + " backward", layer.backward);
@@ -61,8 +61,8 @@ class ImageStep {
 
   void run(const std::string& range, const std::vector<NamedOperator>& kernels) {
     builder_.set_range(range);
-    for (const NamedOperator& each : kernels)
-      kernel(each.name, each.op);
+    for (const NamedOperator& named : kernels)
+      kernel(named.name, named.op);
   }
 
   /// The gradients that are ready, over all ranks.

@@ -69,10 +69,10 @@ class MemoryLedger::Allocator {
     pools_.at(entry.pool).release(*std::exchange(places_[tensor], std::nullopt));
   }
 
-  Bytes sum_of(Bytes (MemoryPool::*of)() const) const {
+  Bytes sum_of(Bytes (MemoryPool::*size)() const) const {
     Bytes sum;
     for (const auto& [stream, pool] : pools_)
-      sum += (pool.*of)();
+      sum += (pool.*size)();
     return sum;
   }
 

@@ -33,14 +33,14 @@ class MemoryLedger {
   /// What a run has from its first step's optimizer on: it counts from the start, but its place is what the
   /// first step leaves free.
   void allocate_late(std::size_t pool, MemoryClass memory_class, std::string name, Bytes bytes);
-  /// Nobody needs \p tensor any more, but another stream may still read it: its place is free at release(), or
-  /// as soon as the allocator has no room and waits for the stream (PyTorch: Tensor.record_stream).
+  /// Nobody needs \p tensor any more, but another stream may still read it: its place is free at release(),
+  /// or as soon as the allocator has no room and waits for the stream (PyTorch: Tensor.record_stream).
   void let_go(Tensor tensor);
   /// \pre \p tensor was not released before.
   void release(Tensor tensor);
   /// What is there now stays for all steps. What comes later goes when the next step begins, if not before.
   void begin_step() { step_begin_ = changes_.size(); }
-  /// From now on: what a peak is named after.
+  /// Names what follows: a peak there is named after \p moment.
   void set_moment(std::string moment);
   /// A period begins: what follows, up to the next one, is what followed the last one.
   void begin_period() { periods_.push_back(changes_.size()); }

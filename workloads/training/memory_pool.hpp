@@ -12,10 +12,10 @@
 namespace c3 { inline namespace workloads {
 
 /// One segment that grows at its end by whole pages (`expandable_segments`): a tensor gets the smallest free
-/// block that it fits in, of equal ones the first, and the one at the end, which can grow, last; what it leaves
-/// of that stays free; free neighbours become one block. Nothing is given back while there is room. Source:
-/// PyTorch, c10/cuda/CUDACachingAllocator.cpp. Wrong when: segments have fixed sizes, which leaves more in
-/// pieces; small tensors (up to 1 MiB) have a pool of their own.
+/// block that it fits in, of equal ones the first, and the one at the end, which can grow, last; what it
+/// leaves of that stays free; free neighbours become one block. Nothing is given back while there is room.
+/// Source: PyTorch, c10/cuda/CUDACachingAllocator.cpp. Wrong when: segments have fixed sizes, which leaves
+/// more in pieces; small tensors (up to 1 MiB) have a pool of their own.
 class MemoryPool {
  public:
   using Address = std::uint64_t;

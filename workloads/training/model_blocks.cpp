@@ -14,7 +14,7 @@
 namespace c3 { inline namespace workloads {
 namespace {
 
-/// Of experts too.
+/// Only the weights of products, those of experts as well.
 std::vector<ModelPart> weights_of_products(const std::vector<ModelPart>& parts) {
   std::vector<ModelPart> weights;
   for (ModelPart part : parts) {
@@ -63,7 +63,7 @@ class BlockMaker {
     if (setup.model.experts) batch_.routed = balanced_tokens(setup);
   }
 
-  /// Of layers that follow, the tokens that go to this rank's experts.
+  /// Sets the tokens that go to this rank's experts in layers that follow.
   void set_routed(const RoutedTokens& routed) { batch_.routed = routed; }
 
   /// \param precision of products of layers
@@ -128,8 +128,8 @@ ModelBlocks model_blocks(const TrainingSetup& setup, ExpertPosition at) {
   head.insert(head.end(), model.head.begin(), model.head.end());
   ModelBlocks blocks{
       .embedding = maker.block(stack.start), .kinds = {}, .kind_of = {}, .head = maker.block(head)};
-  // By the blocks that a layer has, whether it is in 16 bits and, where experts are not equally busy, the rows
-  // of this rank's.
+  // Kinds of layers: by the blocks that a layer has, whether it is in 16 bits and, where experts are not
+  // equally busy, how many rows this rank's experts get.
   std::map<std::pair<std::vector<bool>, std::int64_t>, std::size_t> known;
   for (std::int64_t layer = 0; layer < stack.layers; ++layer) {
     std::vector<bool> has;

@@ -12,7 +12,7 @@
 namespace c3 { inline namespace workloads {
 namespace {
 
-/// Of all layers, each once: parts that keep something for their backward pass.
+/// Parts of all layers, each once, that keep something for their backward pass.
 std::vector<std::string> parts_that_keep(const TrainingSetup& setup) {
   std::vector<std::string> names;
   for (const StepBlock& layer : model_blocks(setup).kinds) {

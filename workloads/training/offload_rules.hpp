@@ -6,7 +6,7 @@
 
 namespace c3 { inline namespace workloads {
 
-/// Those that \p setup breaks. \pre it breaks no other rules
+/// Rules for offloading that \p setup breaks. \pre it breaks no other rules
 BrokenRules broken_offload_rules(const TrainingSetup& setup);
 
 }}  // namespace c3::workloads

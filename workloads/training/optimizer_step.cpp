@@ -38,7 +38,7 @@ void OptimizerStep::unscale() {
   }
 }
 
-// Over all ranks. Those that have all gradients of a weight know its share of the norm.
+// Sums squares over all ranks. Those that have all gradients of a weight know its share of the norm.
 void OptimizerStep::sum_squares() {
   for (const std::size_t unit : units_)
     kernel("clip", of_gradients(VectorOp::reduce, unit));
@@ -71,8 +71,8 @@ void OptimizerStep::list_tensors() {
 
 namespace {
 
-/// As many numbers in fp32 as have the size of \p count: the operator `adam` of 16-bit numbers keeps fp32
-/// moments beside them, which PyTorch's does not.
+/// The count of fp32 numbers that are as large as \p count numbers of \p dtype: the operator `adam` of 16-bit
+/// numbers keeps fp32 moments beside them, which PyTorch's does not.
 std::int64_t as_fp32(std::int64_t count, DType dtype) {
   return std::llround(
       std::ceil(static_cast<double>(count) * (element_size(dtype) / element_size(DType::fp32))));

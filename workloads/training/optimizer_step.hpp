@@ -42,16 +42,16 @@ class OptimizerStep {
   void list_tensors();
   void update();
   void run(std::span<const OptimizerPass> passes, std::size_t unit);
-  /// Of tensors of which this rank has a part, over the ranks that have the others.
+  /// Sums the norms of tensors that are divided among ranks, over those ranks.
   void sum_norms_of_tensors();
   void copy_parameters(std::size_t unit);
-  /// Of \p unit, in numbers: what the host updates, and what the GPU does.
+  /// How many numbers of \p unit the host updates, and how many the GPU.
   std::int64_t of_host(std::size_t unit) const;
   std::int64_t of_gpu(std::size_t unit) const { return data_parallel_.updated(unit) - of_host(unit); }
   /// Gradients to the host, the update in its memory and parameters back: of each unit after that of the one
   /// before, all three at once.
   void update_on_host();
-  /// On the GPU or in its memory.
+  /// Runs a kernel on the GPU or in its memory.
   void kernel(const std::string& name, const VectorShape& shape);
   /// Weights that are kept in a recipe's type: their scales, on which all ranks agree, and their casts.
   void cast_weights();

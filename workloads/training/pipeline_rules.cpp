@@ -113,9 +113,10 @@ Broken rule_of_layers(const TrainingSetup& setup) {
 
 std::vector<std::string> stage_names(int stages, int ranks) {
   std::vector<std::string> names;
-  const int each = ranks / stages;
+  const int ranks_per_stage = ranks / stages;
   for (int stage = 0; stage < stages; ++stage)
-    names.push_back(fmt::format("stage {} (ranks {}-{})", stage, stage * each, (stage + 1) * each - 1));
+    names.push_back(fmt::format("stage {} (ranks {}-{})", stage, stage * ranks_per_stage,
+                                (stage + 1) * ranks_per_stage - 1));
   return names;
 }
 

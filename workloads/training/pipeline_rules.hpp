@@ -8,7 +8,7 @@
 
 namespace c3 { inline namespace workloads {
 
-/// Those that \p setup breaks on \p ranks ranks.
+/// Rules for pipelines that \p setup breaks on \p ranks ranks.
 BrokenRules broken_pipeline_rules(const TrainingSetup& setup, int ranks);
 
 /// Why the streams of a step of \p setup cannot run one after another: a receive that is launched ahead of the

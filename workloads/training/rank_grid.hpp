@@ -23,7 +23,7 @@ class RankGrid {
 
   int size(GridAxis axis) const { return sizes_.at(index(axis)); }
   int ranks() const { return stride(GridAxis::pipeline) * size(GridAxis::pipeline); }
-  /// Between the numbers of neighbours on \p axis.
+  /// Difference between the numbers of neighbours on \p axis.
   int stride(GridAxis axis) const {
     int stride = 1;
     for (std::size_t faster = 0; faster < index(axis); ++faster)

@@ -18,10 +18,10 @@ struct RecurrentJob {
   bool operator==(const RecurrentJob&) const = default;
 };
 
-/// Stream `compute` runs recurrent_step; where there are several ranks, stream `gradients` sums the gradients
-/// of all weights over them in one all-reduce, between the last kernel of the backward pass and the optimizer.
-/// Hosts are never late: a library launches a whole layer in one call. Wrong when: gradients are summed while
-/// the backward pass goes on.
+/// Stream `compute` runs recurrent_step; where there are several ranks, stream `gradients` sums the
+/// gradients of all weights over them in one all-reduce, between the last kernel of the backward pass and the
+/// optimizer. Hosts are never late: a library launches a whole layer in one call. Wrong when: gradients are
+/// summed while the backward pass goes on.
 Program recurrent_program(const RecurrentJob& job, int ranks);
 
 }}  // namespace c3::workloads

@@ -6,7 +6,7 @@
 namespace c3 { inline namespace workloads {
 namespace {
 
-/// That none of \p chosen of \p all is among \p here.
+/// The chance that none of \p chosen out of \p all is among the \p here ones of a rank.
 double chance_of_none(std::int64_t all, std::int64_t here, std::int64_t chosen) {
   double none = 1.0;
   for (std::int64_t i = 0; i < chosen; ++i)

@@ -13,13 +13,13 @@ double destinations(const ExpertDimensions& experts, int ranks);
 /// What a rank sends and gets where all experts get as many tokens. \pre the model has experts
 RoutedTokens balanced_tokens(const TrainingSetup& setup);
 
-/// Whose experts a rank has, and how busy they are.
+/// The experts that a rank has, and how busy they are.
 struct ExpertPosition {
   const ExpertLoads* loads = nullptr;  ///< nullptr: all experts are equally busy
   int number = 0;                      ///< of the rank in its group
 };
-/// The same of one layer, at one position of the group. A capacity makes all experts' rows equal. Wrong when:
-/// of tokens that go once to each rank, a busier rank gets more in proportion to its experts' rows.
+/// The same of one layer, at one position of the group. A capacity makes all experts' rows equal. Wrong
+/// when: of tokens that go once to each rank, a busier rank gets more in proportion to its experts' rows.
 RoutedTokens routed_tokens(const TrainingSetup& setup, ExpertPosition at, std::int64_t layer);
 
 }}  // namespace c3::workloads

@@ -92,10 +92,11 @@ constexpr auto enum_names(StepGraphs) {
 
 /// What is in the memory of the host between its uses.
 struct OffloadSetup {
-  /// Of each chunk of layers the first so many, whose activations wait there for their backward pass
+  /// The first so many layers of each chunk leave their activations there until their backward pass
   /// (Megatron-Core: cpu_offloading_num_layers).
   std::int64_t layers = 0;
-  /// Of a layer, by name_of(PartId), those whose activations do (Megatron-Core: offload_modules); empty: all.
+  /// The parts of a layer, by name_of(PartId), whose activations do (Megatron-Core: offload_modules); empty:
+  /// all.
   std::vector<std::string> parts = {};
   /// Share of the parameters whose optimizer's states are there, and which the host updates (Megatron-Core:
   /// optimizer_offload_fraction).
@@ -127,7 +128,7 @@ struct TrainingSetup {
   PipelineSetup pipeline = {};
   ContextSplit context = {};  ///< ranks that have a part of every sequence each
   LoraSetup lora = {};        ///< what is trained instead of the model's weights
-  /// That a query sees on average in sequences packed of shorter ones; 0: all that a whole sequence has.
+  /// Keys that a query sees on average in sequences packed of shorter ones; 0: all that a whole sequence has.
   std::int64_t packed_keys = 0;
   PrecisionSetup precision = {};
   StepGraphs graphs = StepGraphs::none;
@@ -137,17 +138,17 @@ struct TrainingSetup {
   OffloadSetup offload = {};
   std::int64_t predictions = 0;  ///< words of a sequence that the head predicts; 0: all
 
-  /// Of a micro-batch, that a rank has.
+  /// Tokens of a micro-batch that a rank has.
   std::int64_t tokens() const { return micro_batch * sequence / context.ranks; }
-  /// Of a micro-batch, whose words the head predicts on a rank.
+  /// Tokens of a micro-batch whose words the head predicts on a rank.
   std::int64_t predicted_tokens() const { return predictions > 0 ? micro_batch * predictions : tokens(); }
-  /// Into which products are cut beside which collectives run.
+  /// Number of parts into which products are cut beside which collectives run.
   int product_parts() const {
     if (tensor_overlap == TensorOverlap::none || tensor_overlap == TensorOverlap::fused) return 1;
     return tensor_chunks > 0 ? tensor_chunks : tensor_parallel;
   }
 
-  /// Of a micro-batch, those that run past the blocks on one rank.
+  /// Tokens of a micro-batch that run past the blocks on one rank.
   std::int64_t tokens_between() const { return sequence_parallel ? tokens() / tensor_parallel : tokens(); }
   /// Ranks that share each weight of an expert.
   int expert_tensor_parallel() const { return experts.tensor > 0 ? experts.tensor : tensor_parallel; }

@@ -13,7 +13,7 @@ std::unique_ptr<DataParallel> make_data_parallel(const TrainingSetup& setup, std
                                                  const std::vector<ChunkUnits>& chunks, DataParallelGroup group,
                                                  StepProgram& program);
 
-/// Of what a rank has of experts, and the ranks that have the same.
+/// What a rank has of experts, and the ranks that have the same.
 struct ExpertReplicas {
   std::vector<ParameterUnit> units;
   DataParallelGroup group;

@@ -15,9 +15,9 @@ template <class... Values>
   throw std::invalid_argument(fmt::format(text, std::forward<Values>(values)...));
 }
 
-/// A layout in the language of Megatron-Core's pipeline_model_parallel_layout: virtual stages separated by `|`,
-/// of which each is E (embedding), t (a layer) and L (loss), in this order; `x*3` and `(x)*3` repeat. Commas
-/// may stand between.
+/// A layout in the language of Megatron-Core's pipeline_model_parallel_layout: virtual stages separated by
+/// `|`, of which each is E (embedding), t (a layer) and L (loss), in this order; `x*3` and `(x)*3` repeat.
+/// Commas may stand between.
 class LayoutReader {
  public:
   explicit LayoutReader(std::string_view text) : rest_(text), whole_(text) {}

@@ -84,10 +84,10 @@ void StageMessages::before(std::size_t number) {
   receive(number);
   if (overlaps(number)) receive(next_with_messages(number + 1));
   wait_for_sends();
-  const auto its = received_.find(number);
-  if (its == received_.end()) return;
-  if (!its->second.event) record_on(its->second.stream);
-  program_.wait(compute_, its->second.event.value());
+  const auto received = received_.find(number);
+  if (received == received_.end()) return;
+  if (!received->second.event) record_on(received->second.stream);
+  program_.wait(compute_, received->second.event.value());
   gather(number);
 }
 
@@ -98,21 +98,21 @@ void StageMessages::wait_for_sends() {
 // What was received is a part of what the task needs.
 void StageMessages::gather(std::size_t number) {
   if (!setup_.scatter_gather) return;
-  const auto its = received_.find(number);
-  if (its == received_.end()) return;
+  const auto received = received_.find(number);
+  if (received == received_.end()) return;
   const Tensor whole = hold("received", tensor_.bytes);
   const StepProgram::Stream stream = program_.stream("pipeline_gather");
   program_.order(compute_, stream, "parts received");
   program_.collective(stream, "pipeline all_gather", tensor_.gather);
   program_.order(stream, compute_, "parts gathered");
-  program_.memory().release(std::exchange(its->second.buffer, whole));
+  program_.memory().release(std::exchange(received->second.buffer, whole));
 }
 
 void StageMessages::after(std::size_t number) {
   const PipelineTask& task = tasks()[number];
-  if (const auto its = received_.find(number); its != received_.end()) {
-    program_.memory().release(its->second.buffer);
-    received_.erase(its);
+  if (const auto received = received_.find(number); received != received_.end()) {
+    program_.memory().release(received->second.buffer);
+    received_.erase(received);
   }
   if (task.pass == PipelinePass::weights) return;
   const std::optional<Link> target = target_of(task);
@@ -179,10 +179,10 @@ void StageMessages::receive(std::size_t number) {
   received_.emplace(number, Received{buffer, stream, std::nullopt});
 }
 
-/// Behind the receive that was launched last on \p stream.
+/// Records an event behind the receive that was launched last on \p stream.
 void StageMessages::record_on(StepProgram::Stream stream) {
-  for (auto& [number, its] : received_) {
-    if (its.stream == stream && !its.event) its.event = program_.record(stream, "received");
+  for (auto& [number, message] : received_) {
+    if (message.stream == stream && !message.event) message.event = program_.record(stream, "received");
   }
 }
 

@@ -14,7 +14,7 @@
 
 namespace c3 { inline namespace workloads {
 
-/// Over which ranks send messages: activations and gradients of stages do not share their order.
+/// Communicators over which ranks send messages: activations and gradients of stages do not share their order.
 struct StepCommunicators {
   CommunicatorId activations = 0, gradients = 0;
   CommunicatorId embedding = 0;  ///< of both ends, whose word tables are one
@@ -36,8 +36,8 @@ struct BoundaryTensor {
 /// themselves, on streams of their own for each neighbour, since what waits for one stage must not hold up what
 /// goes to another; a receive is launched before the pass before the one that needs it, and a pass' output is
 /// kept until the next pass of its kind has run. Steady (overlap_p2p_comm without
-/// overlap_p2p_comm_warmup_flush): overlapped while forward and backward passes take turns; before and after
-/// that a receive is launched with what the pass before it sends, and the next pass waits for both. With
+/// overlap_p2p_comm_warmup_flush): overlapped while forward and backward passes take turns; before and
+/// after that a receive is launched with what the pass before it sends, and the next pass waits for both. With
 /// scatter and gather each tensor-parallel rank sends its part of what all of them have, over its own way, and
 /// they gather it before the pass (arXiv 2104.04473, section 4.1). Events that tell of an end are recorded when
 /// somebody waits for them: in a shared hardware queue they would hold up what is behind. Wrong when: a
@@ -58,7 +58,7 @@ class StageMessages {
  private:
   using Tensor = MemoryLedger::Tensor;
   using Tasks = std::vector<PipelineTask>;
-  /// From one stage to another.
+  /// A way from one stage to another.
   struct Link {
     int peer = 0;          ///< stage
     int number = 0;        ///< of the stage from which activations come

@@ -99,7 +99,7 @@ void StepComposer::backward_pass(const PipelineTask& task) {
   end_backward(task, gradient);
 }
 
-// Of a layer that is there.
+// Does nothing where there is no such layer.
 void StepComposer::reload(const PipelineTask& task, std::int64_t layer) {
   if (layer >= 0) reload_layer(layer_state(task, layer), chunk_of(task).first + layer);
 }

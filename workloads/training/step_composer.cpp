@@ -12,7 +12,7 @@ namespace {
 
 bool makes_gradient(const PartKernel& kernel) { return kernel.gradient.value > 0.0; }
 
-/// Of a product's output's gradient, as the gradient of its weight reads it.
+/// Bytes of a product's output gradient, as the gradient of its weight reads it.
 Bytes gradient_bytes(const Operator& product) {
   const auto* const gemm = product.as<GemmShape>();
   return gemm == nullptr ? output_bytes(product)
@@ -75,7 +75,7 @@ bool StepComposer::splits(Split split, PartId part) {
   return split == Split::all || (split == Split::logits && part.role == Role::logits);
 }
 
-// Of a backward pass that is split.
+// Makes the gradients of weights that a split backward pass has left.
 void StepComposer::weights_block(const BlockKernels& block, BlockState& state, Split split) {
   weights_parts(block.backward, state, split);
   end_block(state);
@@ -192,7 +192,7 @@ void StepComposer::run_part(std::span<const PartKernel> kernels, Pass pass, Keep
   if (pass == Pass::forward) sync_attention(part);
   holds_outputs_ = pass == Pass::forward && (part.block == BlockId::head || part.block == BlockId::loss);
   const int chunks = chunks_of(part, pass, collectives);
-  // Where the framework does not gather again, the backward pass' copy is what was gathered.
+  // A framework that does not gather again keeps what it gathered, for the backward pass to read.
   const bool is_kept =
       pass == Pass::forward && keeping != Keeping::survivors && !setup_.framework.kernels->gathers_again;
   std::vector<Tensor> buffers;

@@ -91,7 +91,7 @@ class StepComposer {
     std::size_t unit = 0;  ///< of parameters, of the layer that runs
     Pass pass = Pass::forward;
   };
-  /// Of which kernels outputs are kept, and which run.
+  /// The kernels whose outputs are kept, and which run.
   enum class Keeping {
     all,        ///< what the backward pass needs
     survivors,  ///< what the recomputation does not make again
@@ -158,7 +158,7 @@ class StepComposer {
   void release_offloaded();
   void reload_layer(BlockState& state, std::int64_t layer);
   void await_reloaded(BlockState& state);
-  /// Of a layer between its passes.
+  /// What a layer keeps between its passes.
   Bytes kept_bytes(const BlockKernels& block, bool recomputed) const;
   Tensor keep(const std::string& name, Bytes bytes);
   std::size_t unit_of(int chunk, std::int64_t layer) const;
@@ -171,7 +171,7 @@ class StepComposer {
   void forward_block(const BlockKernels& block, BlockState& state, bool recomputed);
   void begin_forward_block(const BlockKernels& block, BlockState& state, bool recomputed);
   void forward_parts(std::span<const PartKernel> kernels, BlockState& state, bool recomputed);
-  /// Of which parts gradients of weights are made later, by weights_block().
+  /// Parts whose gradients of weights are made later, by weights_block().
   enum class Split { none, logits, all };
   Split usual_split() const { return schedule_.splits_backward ? Split::all : Split::none; }
   static bool splits(Split split, PartId part);
@@ -187,18 +187,18 @@ class StepComposer {
   /// \param makes_weights in a backward pass, gradients of weights too
   void run_part(std::span<const PartKernel> kernels, Pass pass, Keeping keeping, BlockState* state,
                 bool makes_weights);
-  /// After which each part of the tokens is there; nothing is to be waited for where this rank has it.
+  /// Events after which each part of the tokens is there; nothing is to be waited for where this rank has it.
   using Arrivals = std::vector<std::optional<EventId>>;
   void gradients_of_weights(std::span<const PartKernel> kernels, const Arrivals& inputs);
   void keep_output_gradients(const BlockKernels& block, PartId part, BlockState& state);
   Arrivals gather_tokens(PartId part, int chunks, Bytes bytes);
   Arrivals gather_in_ring(PartId part, Bytes bytes);
-  /// Into which the tokens of all tensor-parallel ranks are gathered.
+  /// The buffer into which the tokens of all tensor-parallel ranks are gathered.
   Tensor gather_buffer(Bytes bytes);
-  /// Of all tokens as \p kernels, a part's, take them: what a recipe casts is cast before it is gathered, an
-  /// output's gradient for both of its products.
+  /// Bytes of all tokens in the form in which \p kernels, those of one part, read them: what a recipe casts is
+  /// cast before it is gathered, an output's gradient for both of its products.
   Bytes gathered_bytes(std::span<const PartKernel> kernels, Pass pass) const;
-  /// Into how many parts a part's products and collectives are cut.
+  /// Number of parts into which a part's products and collectives are cut.
   int chunks_of(PartId part, Pass pass, const PartCollectives& collectives) const;
   /// Whether a part's tokens, or its sums, go from rank to rank beside its product.
   bool runs_in_ring(PartId part, Pass pass, const PartCollectives& collectives) const;

@@ -20,10 +20,10 @@ void StepComposer::offload_layer(BlockState& state, std::int64_t layer) {
   Offloaded leaving;
   Bytes bytes;
   const auto leave = [&](PartId part, Tensor tensor, bool is_input) {
-    const Bytes its = program_.memory().bytes_of(tensor);
-    state.away.push_back({part, its, is_input});
+    const Bytes tensor_bytes = program_.memory().bytes_of(tensor);
+    state.away.push_back({part, tensor_bytes, is_input});
     leaving.tensors.push_back(tensor);
-    bytes += its;
+    bytes += tensor_bytes;
   };
   std::erase_if(state.kept, [&](const Kept& kept) {
     if (!is_offloaded(kept.part)) return false;
@@ -51,14 +51,15 @@ void StepComposer::release_offloaded() {
 void StepComposer::reload_layer(BlockState& state, std::int64_t layer) {
   if (state.away.empty()) return;
   Bytes bytes;
-  for (const Away& its : std::exchange(state.away, {})) {
+  for (const Away& activation : std::exchange(state.away, {})) {
     const Tensor tensor = program_.memory().allocate(
-        compute_, MemoryClass::activations, its.is_input ? "layer inputs" : name_of(its.part), its.bytes);
-    if (its.is_input)
+        compute_, MemoryClass::activations, activation.is_input ? "layer inputs" : name_of(activation.part),
+        activation.bytes);
+    if (activation.is_input)
       state.input = tensor;
     else
-      state.kept.push_back({its.part, tensor});
-    bytes += its.bytes;
+      state.kept.push_back({activation.part, tensor});
+    bytes += activation.bytes;
   }
   const StepProgram::Stream stream = program_.stream("reload");
   program_.order(compute_, stream, "memory for activations");

@@ -27,7 +27,7 @@ void StepComposer::await_transfers(int needed) {
   awaited_transfers_ = started_transfers_;
 }
 
-// Behind what this rank's kernels have made, and behind the exchange before.
+// A transfer follows what this rank's kernels have made, and the exchange before.
 void StepComposer::start_transfer(const PartTransfer& transfer) {
   const bool is_adapter = transfer.over == PartTransfer::Over::tensor;
   transfers_ = program_.stream(is_adapter ? "adapters" : "context");

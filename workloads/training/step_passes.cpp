@@ -68,15 +68,15 @@ std::vector<ParameterUnit> StepComposer::units_of_stage() const {
   return units;
 }
 
-// Of units_ the part that has a grid of its own.
+// The units of experts, which have a grid of their own.
 std::vector<ParameterUnit> StepComposer::expert_units() const {
   std::vector<ParameterUnit> units{{.name = "root experts", .tensors = 0}};
   for (const StageChunk& chunk : stage_.chunks) {
     for (std::int64_t i = chunk.first; i < chunk.first + chunk.layers; ++i) {
-      ParameterUnit its = blocks_.layer(i).experts;
-      its.name = fmt::format("layer {} experts", i);
-      if (its.parameters == 0) its.tensors = 0;
-      units.push_back(std::move(its));
+      ParameterUnit unit = blocks_.layer(i).experts;
+      unit.name = fmt::format("layer {} experts", i);
+      if (unit.parameters == 0) unit.tensors = 0;
+      units.push_back(std::move(unit));
     }
   }
   return units;
@@ -117,22 +117,22 @@ DataParallelGroup StepComposer::data_parallel_group() const {
 std::vector<ChunkUnits> StepComposer::chunk_units() const {
   std::vector<ChunkUnits> all;
   for (const StageChunk& chunk : stage_.chunks) {
-    ChunkUnits its;
-    if (chunk.embedding) its.units.push_back(0);
+    ChunkUnits chunk_units;
+    if (chunk.embedding) chunk_units.units.push_back(0);
     for (std::int64_t i = 0; i < chunk.layers; ++i)
-      its.units.push_back(unit_of(static_cast<int>(all.size()), i));
-    if (chunk.head && !stage_.has_embedding()) its.units.push_back(0);
+      chunk_units.units.push_back(unit_of(static_cast<int>(all.size()), i));
+    if (chunk.head && !stage_.has_embedding()) chunk_units.units.push_back(0);
     for (const PipelineTask& task : tasks()) {
       if (task.pass != PipelinePass::forward) continue;
       if (task.chunk == static_cast<int>(all.size())) break;
-      ++its.first_pass;
+      ++chunk_units.first_pass;
     }
-    all.push_back(std::move(its));
+    all.push_back(std::move(chunk_units));
   }
   return all;
 }
 
-// Of this rank of a tensor-parallel group.
+// Parameters of this rank's share of the word table, in its tensor-parallel group.
 std::int64_t StepComposer::table_parameters() const {
   const std::int64_t ranks = setup_.tensor_parallel;
   return (setup_.model.vocabulary + ranks - 1) / ranks * setup_.model.hidden;
@@ -188,10 +188,10 @@ std::map<DType, TypedFlops> StepComposer::whole_flops() const {
   for (auto& [dtype, flops] : whole) {
     for (const auto& [sign, before] :
          {std::pair(-periods, &flops_before_.front()), {periods, &flops_before_.back()}}) {
-      const auto its = before->find(dtype);
-      if (its == before->end()) continue;  // multiplied first in a later pass: the step has not settled
-      flops.model += sign * its->second.model;
-      flops.hardware += sign * its->second.hardware;
+      const auto counted = before->find(dtype);
+      if (counted == before->end()) continue;  // multiplied first in a later pass: the step has not settled
+      flops.model += sign * counted->second.model;
+      flops.hardware += sign * counted->second.hardware;
     }
   }
   return whole;
@@ -215,7 +215,7 @@ void StepComposer::set_micro_batch(const PipelineTask& task) {
     turn_.micro_batch = fmt::format("micro-batch {}, ", number_in_step(task.micro_batch));
 }
 
-// Those that are left out are in the middle: nothing new happens there.
+// Micro-batches that are left out are in the middle: nothing new happens there.
 int StepComposer::number_in_step(int micro_batch) const {
   const bool is_later = micro_batch >= setup_.micro_batches / 2;
   return micro_batch + (is_later ? static_cast<int>(stage_.left_out) : 0);
@@ -251,8 +251,8 @@ void StepComposer::end_gradients(const PipelineTask& task) {
   if (stage_.chunks[static_cast<std::size_t>(task.chunk)].head) log_losses();
 }
 
-// As PyTorch's cross entropy without a gradient: logits are copied to fp32, whose softmax is written. They stay
-// until then, since the model has returned them.
+// Does what PyTorch's cross entropy does without a gradient: logits are copied to fp32, whose softmax is
+// written. They stay until then, since the model has returned them.
 void StepComposer::log_losses() {
   if (setup_.framework.logged_losses == 0) return;
   begin("logged losses", HostPass::forward);
@@ -273,7 +273,7 @@ void StepComposer::log_losses() {
   memory.release(logits);
 }
 
-// Of the first micro-batches (Megatron-Core: defer_embedding_wgrad_compute, wgrad_deferral_limit).
+// The first micro-batches defer it (Megatron-Core: defer_embedding_wgrad_compute, wgrad_deferral_limit).
 bool StepComposer::defers_head(const PipelineTask& task) const {
   const std::int64_t deferred = setup_.pipeline.deferred_head_gradients;
   return deferred > 0 && done_[static_cast<std::size_t>(task.chunk)] <= deferred;
@@ -289,7 +289,7 @@ void StepComposer::head_gradients_done(const PipelineTask& task) {
   data_parallel_->begin_micro_batch(task.chunk, layers == 1, layers == all);
 }
 
-// While stages before this one still have passes to do.
+// Runs while stages before this one still have passes to do.
 void StepComposer::make_deferred_gradients() {
   if (deferred_.empty()) return;
   const auto chunk = std::ranges::find_if(stage_.chunks, &StageChunk::head) - stage_.chunks.begin();
@@ -300,7 +300,7 @@ void StepComposer::make_deferred_gradients() {
   }
 }
 
-/// Of the backward pass, which is all of it unless it is split.
+/// The backward pass has made the gradients of \p unit, all of them unless it is split.
 void StepComposer::gradients_done(std::size_t unit) {
   if (!schedule_.splits_backward) data_parallel_->after_backward(unit);
 }

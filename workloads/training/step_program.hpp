@@ -12,7 +12,7 @@
 
 namespace c3 { inline namespace workloads {
 
-/// Of which pass launches are: they cost the host unlike times.
+/// The pass that launches belong to; a launch costs the host a different time in each.
 enum class HostPass { forward, backward };
 
 /// What is wanted of a step.

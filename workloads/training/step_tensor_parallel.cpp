@@ -69,7 +69,7 @@ void StepComposer::pass_on(PartId part, int chunk) {
                   flat(VectorOp::add, numbers * (ranks + 1) / 3, setup_.dtype));
 }
 
-// To the rank so many places on, while as much comes from the one as many before.
+// Sends to the rank \p places further on, and receives as much from the rank \p places before.
 Exchange StepComposer::passed_on(Bytes bytes, int places) const {
   return {.communicator = over_.tensor,
           .messages = {{.offset = places, .bytes = bytes, .sends = true},
@@ -159,7 +159,8 @@ void StepComposer::sum_whole_weights() {
   program_.memory().release(buffer);
 }
 
-// Of words that other ranks have: the largest logit, the sum of exponentials, the logit of the right word.
+// Sums over the ranks that have other words: the largest logit, the sum of exponentials, the logit of the right
+// word.
 void StepComposer::loss_sums() {
   if (setup_.tensor_parallel == 1) return;
   const auto stream = program_.stream("vocabulary");

@@ -21,8 +21,8 @@ bool splits_outputs(PartId part);
 /// ranks divides heads, kv_heads and ffn.
 std::vector<ModelPart> share_of(std::span<const ModelPart> parts, int ranks);
 
-/// What one of \p ranks among which experts are divided, and of \p sharers that share each weight of these, has
-/// of \p parts. All but experts it has whole. \pre \p ranks divides them, \p sharers their width
+/// What one of \p ranks among which experts are divided, and of \p sharers that share each weight of these,
+/// has of \p parts. All but experts it has whole. \pre \p ranks divides them, \p sharers their width
 std::vector<ModelPart> share_of_experts(std::span<const ModelPart> parts, int ranks, int sharers);
 
 /// Collectives of one part of a layer in one pass. All are of every token of a micro-batch times
@@ -45,8 +45,8 @@ PartCollectives collectives_of(const TrainingSetup& setup, PartId part, Pass pas
 /// Numbers of a token in the collectives of \p part.
 std::int64_t exchanged_width(const ModelDimensions& model, PartId part);
 
-/// Of \p parts, weights of products that every tensor-parallel rank has whole and multiplies with its own
-/// tokens: their gradients are summed over these ranks.
+/// Parameters of those of \p parts that are weights of products which every tensor-parallel rank has whole and
+/// multiplies with its own tokens: their gradients are summed over these ranks.
 std::int64_t whole_parameters(std::span<const ModelPart> parts);
 
 /// Whether \p part makes heads of latent vectors, or keys of their parts.

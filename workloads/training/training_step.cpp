@@ -36,8 +36,8 @@ void check(const TrainingSetup& setup, int ranks) {
   follows(broken_context_rules(setup));
   follows(broken_pipeline_rules(setup, ranks));
   for (const BlockDimensions& mixer : mixers_of(model))
-    for (const DividedCount& of : mixer.kind->divided(model, mixer.sizes))
-      divides(of.count, share, fmt::format("{} = {}", of.what, of.count));
+    for (const DividedCount& divided : mixer.kind->divided(model, mixer.sizes))
+      divides(divided.count, share, fmt::format("{} = {}", divided.what, divided.count));
   divides(model.ffn, share, fmt::format("ffn = {}", model.ffn));
   if (setup.sequence_parallel)
     divides(setup.tokens(), share, fmt::format("{} tokens of a micro-batch", setup.tokens()));
@@ -97,9 +97,10 @@ class StagesWriter {
       for (int position = 0; position < positions; ++position) {
         if (scripts > 1) begin_script(stage, position);
         StepProgram program(setup_, builder_, content_);
-        StepStage its = stage_of(stage);
-        if (loads_) its.experts = {&*loads_, position};
-        StepStageFacts facts = StepComposer(setup_, grid_, schedule_, std::move(its), over, program).compose();
+        StepStage step_stage = stage_of(stage);
+        if (loads_) step_stage.experts = {&*loads_, position};
+        StepStageFacts facts =
+            StepComposer(setup_, grid_, schedule_, std::move(step_stage), over, program).compose();
         add(step.facts, facts, scripts);
         if (keep) keep(std::move(facts));
       }
@@ -165,7 +166,7 @@ class StagesWriter {
     if (needs(memory) > needs(facts.memory)) facts.memory = std::move(memory);
   }
 
-  /// As if forward passes took half as long as backward passes, and messages nothing.
+  /// The schedule's bubble if forward passes take half as long as backward passes, and messages no time.
   PipelineFacts pipeline_facts() const {
     constexpr Seconds kPass{1.0};
     TrainingSetup whole = setup_;
@@ -221,7 +222,8 @@ class TrainingFamily : public ProgramFamily {
   }
   StepFacts facts(const ClusterSpec& cluster) const override { return account(cluster).facts; }
 
-  /// From as few micro-batches as tell it: once periods need no further page, more of them change nothing.
+  /// The account of as few micro-batches as settle it: once periods need no further page, more of them change
+  /// nothing.
   StepAccount account(const ClusterSpec& cluster) const {
     const TrainingSetup whole = on(cluster);
     workloads::check(whole, cluster.ranks());
@@ -271,7 +273,7 @@ class TrainingFamily : public ProgramFamily {
     const std::int64_t least = fewest_micro_batches() + setup_.pipeline.deferred_head_gradients + 4 * period;
     return least + (setup_.micro_batches % period + period - least % period) % period;
   }
-  /// With \p few of the micro-batches of \p whole.
+  /// The account with \p few of the micro-batches of \p whole.
   static StepAccount account_of(TrainingSetup whole, std::int64_t few, const ClusterSpec& cluster) {
     const std::int64_t left_out = whole.micro_batches - few;
     whole.micro_batches = few;

@@ -14,8 +14,8 @@
 
 namespace c3 { inline namespace workloads {
 
-/// From the first kernel of the first micro-batch's forward pass until parameters are updated. Tensor-parallel
-/// ranks are neighbours, data-parallel ones are `tensor_parallel` apart.
+/// The step runs from the first kernel of the first micro-batch's forward pass until parameters are updated.
+/// Tensor-parallel ranks are neighbours, data-parallel ones are `tensor_parallel` apart.
 /// The program has one script, with a host. Streams: `compute`; `all_gather` and `reduce_scatter` of sharded
 /// parameters, or `gradients` of buckets; `tensor` of sums over tensor-parallel ranks, `tensor_gather`,
 /// `vocabulary` of the embedding and the loss; `norm` of the gradients' norm. Only those that have work. The
@@ -58,7 +58,7 @@ struct StepMemory {
   std::vector<StageMemory> stages;  ///< by script of its program
 };
 
-/// Of the whole step of \p experiment. \pre set_training has made it a training step
+/// Facts and memory of the whole step of \p experiment. \pre set_training has made it a training step
 StepMemory memory_of_step(const Experiment& experiment);
 
 }}  // namespace c3::workloads

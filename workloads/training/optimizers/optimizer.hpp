@@ -17,8 +17,8 @@ struct OptimizerPass {
   VectorOp op;  ///< with as many tensors read and written
 };
 
-/// Kernels in the order of launch. Where `then` has any, `first` ends with norms of each tensor, which ranks
-/// that have a part of the tensor each add up before it.
+/// Kernels in the order of launch. Where `then` has any, `first` ends with norms of each tensor, which
+/// ranks that have a part of the tensor each add up before it.
 struct OptimizerKernels {
   std::span<const OptimizerPass> first = {};
   std::span<const OptimizerPass> then = {};
