@@ -71,7 +71,7 @@ class Player {
   /// The first of what \p step needs that has not run.
   std::optional<Step> missing(const Step& step) const {
     const std::vector<Step> needs = needs_of(schedule_, step);
-    const auto found = std::ranges::find_if(needs, [&](const Step& its) { return !ended_.contains(its); });
+    const auto found = std::ranges::find_if(needs, [&](const Step& need) { return !ended_.contains(need); });
     return found == needs.end() ? std::nullopt : std::optional(*found);
   }
   bool may_go_on(int stage) const { return !has_ended(stage) && !missing(next(stage)); }
@@ -84,14 +84,14 @@ class Player {
 
   void go_on(int stage) {
     const Step step = next(stage);
-    PlayedStage& its = played_.stages[index(stage)];
-    Seconds begin = its.end;
+    PlayedStage& played = played_.stages[index(stage)];
+    Seconds begin = played.end;
     for (const Step& need : needs_of(schedule_, step))
       begin = std::max(begin, ended_.at(need) + (need.place.stage == stage ? Seconds{} : times_.message));
-    if (next_[index(stage)] == 0) its.begin = begin;
-    its.end = begin + time_of(step.pass);
-    its.busy += time_of(step.pass);
-    ended_.emplace(step, its.end);
+    if (next_[index(stage)] == 0) played.begin = begin;
+    played.end = begin + time_of(step.pass);
+    played.busy += time_of(step.pass);
+    ended_.emplace(step, played.end);
     count_kept(stage, step.pass);
     ++next_[index(stage)];
   }

@@ -79,9 +79,9 @@ Tasks interleaved(int stage, const PipelineShape& shape) {
 Tasks zb_h1(int stage, const PipelineShape& shape) {
   Tasks tasks;
   int backwards = 0, made = 0;
-  for (const PipelineTask& its : one_f_one_b(stage, shape)) {
-    tasks.push_back(its);
-    if (its.pass != PipelinePass::backward) continue;
+  for (const PipelineTask& task : one_f_one_b(stage, shape)) {
+    tasks.push_back(task);
+    if (task.pass != PipelinePass::backward) continue;
     if (++backwards > stage) tasks.push_back(weights(made++));
   }
   while (made < shape.micro_batches)

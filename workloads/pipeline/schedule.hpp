@@ -1,5 +1,5 @@
 #pragma once
-/// In which order the stages of a pipeline run passes of micro-batches.
+/// The order in which the stages of a pipeline run passes of micro-batches.
 
 #include <compare>
 #include <cstdint>
@@ -38,7 +38,7 @@ struct PipelineSchedule {
   std::vector<std::vector<PipelineTask>> tasks;  ///< by stage, in their order
 
   int stages() const { return static_cast<int>(tasks.size()); }
-  /// Where a micro-batch goes from \p place; nullopt: it has been everywhere.
+  /// The place to which a micro-batch goes from \p place; nullopt: it has been everywhere.
   std::optional<ChunkPlace> after(ChunkPlace place) const;
   std::optional<ChunkPlace> before(ChunkPlace place) const;
   /// Whether micro-batch \p number of \p all goes through chunks with number \p chunk.

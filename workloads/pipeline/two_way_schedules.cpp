@@ -27,7 +27,7 @@ class VeeTasks {
 
  private:
   static std::size_t index(int chunk) { return static_cast<std::size_t>(chunk); }
-  /// Of micro-batches that there are: a pattern of more is cut off.
+  /// Adds the chunk's next pass, if there is a micro-batch for it: a pattern of more is cut off.
   void add(PipelinePass pass, int chunk) {
     const int micro_batch = next_.at(static_cast<std::size_t>(pass)).at(index(chunk))++;
     if (micro_batch < micro_batches_)
@@ -39,8 +39,8 @@ class VeeTasks {
   std::vector<PipelineTask> tasks_;
 };
 
-/// Passes of one stage that has a chunk for either direction. Directions are counted from the stage's own end
-/// of the pipeline: near is the one whose micro-batches start at that end.
+/// Passes of one stage that has a chunk for either direction. Directions are counted from the stage's own
+/// end of the pipeline: near is the one whose micro-batches start at that end.
 class TwoWayTasks {
  public:
   TwoWayTasks(const PipelineShape& shape, bool is_far_half)
@@ -49,14 +49,14 @@ class TwoWayTasks {
   enum class Direction { near, far };
 
   void forward(Direction direction) { add(PipelinePass::forward, direction); }
-  /// Of inputs and of weights, in one.
+  /// A backward pass with the gradients of weights right behind those of inputs.
   void whole_backward(Direction direction, bool with_before = false) {
     PipelineTask& made = add(PipelinePass::backward, direction);
     made.with_before = with_before;
     tasks_.push_back({.pass = PipelinePass::weights, .micro_batch = made.micro_batch, .chunk = made.chunk});
   }
   void backward(Direction direction) { waiting_.push_back(add(PipelinePass::backward, direction)); }
-  /// Of the backward pass that has waited longest for it.
+  /// Makes the gradients of weights of the backward pass that has waited longest.
   void weights() {
     PipelineTask task = waiting_.front();
     waiting_.pop_front();
@@ -121,45 +121,45 @@ std::vector<PipelineTask> dualpipe(int stage, const PipelineShape& shape) {
   constexpr auto near = TwoWayTasks::Direction::near, far = TwoWayTasks::Direction::far;
   const int from_end = std::min(stage, shape.stages - 1 - stage);
   const int to_middle = shape.stages / 2 - 1 - from_end;
-  TwoWayTasks its(shape, 2 * stage >= shape.stages);
+  TwoWayTasks tasks(shape, 2 * stage >= shape.stages);
   for (int i = 0; i < 2 * to_middle; ++i)
-    its.forward(near);
+    tasks.forward(near);
   for (int i = 0; i <= from_end; ++i) {
-    its.forward(near);
-    its.forward(far);
+    tasks.forward(near);
+    tasks.forward(far);
   }
   for (int i = 0; i < to_middle; ++i) {
-    its.backward(far);
-    its.weights();
-    its.forward(far);
+    tasks.backward(far);
+    tasks.weights();
+    tasks.forward(far);
   }
   const auto forward_and_backward = [&](TwoWayTasks::Direction goes, TwoWayTasks::Direction returns) {
-    its.forward(goes);
-    its.whole_backward(returns, /*with_before=*/true);
+    tasks.forward(goes);
+    tasks.whole_backward(returns, /*with_before=*/true);
   };
   for (int i = 0; i < shape.micro_batches / 2 - shape.stages + from_end + 1; ++i) {
     forward_and_backward(near, far);
     forward_and_backward(far, near);
   }
   for (int i = 0; i < to_middle; ++i) {
-    its.whole_backward(far);
+    tasks.whole_backward(far);
     forward_and_backward(far, near);
   }
-  // From the middle of these 2 (from_end + 1) backward passes on, weights wait for the end.
+  // The second half of these 2 (from_end + 1) backward passes leave their weights for the end.
   for (int i = 0; i < 2 * (from_end + 1); ++i) {
     const auto direction = i % 2 == 0 ? far : near;
     if (i < from_end + 1)
-      its.whole_backward(direction);
+      tasks.whole_backward(direction);
     else
-      its.backward(direction);
+      tasks.backward(direction);
   }
   for (int i = 0; i < to_middle; ++i) {
-    its.weights();
-    its.backward(near);
+    tasks.weights();
+    tasks.backward(near);
   }
   for (int i = 0; i <= from_end; ++i)
-    its.weights();
-  return its.take();
+    tasks.weights();
+  return tasks.take();
 }
 
 }}  // namespace c3::workloads
