@@ -54,7 +54,7 @@ std::optional<std::int64_t> elements_in(const Json& dims) {
   return elements;
 }
 
-/// Of the first input that is a tensor or a list of them.
+/// Elements of the first input that is a tensor or a list of them.
 std::optional<std::int64_t> first_input(const std::string& dims) {
   const Json inputs = array_in(dims);
   if (inputs.is_null() || inputs.empty()) return std::nullopt;

@@ -29,7 +29,7 @@ struct CollectiveIssue {
   std::optional<std::int64_t> out_elements;  ///< of one rank
 };
 
-/// By start. Metadata are taken from the arguments of the operator, else from its concrete inputs and
+/// Sorted by start. Metadata are taken from the arguments of the operator, else from its concrete inputs and
 /// dimensions and from the `nccl:` range in it, whose positions moved between versions: types decide, not
 /// positions alone.
 std::vector<CollectiveIssue> collective_issues(const Trace& trace);

@@ -33,7 +33,7 @@ struct CollectiveKernel {
 };
 
 /// Work of class collective, by start. Metadata of the kernel first, then of its operator, then the kernel's
-/// name for the kind. Of a copy, which is one of several of its operator, the bytes are not known.
+/// name for the kind. A copy, which is one of several of its operator, has no known bytes.
 std::vector<CollectiveKernel> collective_kernels(const Trace& trace, const TraceJoin& join,
                                                  const std::vector<WorkClass>& classes,
                                                  const std::vector<CollectiveIssue>& issues);

@@ -22,12 +22,12 @@ struct CollectiveInstance {
 };
 
 /// Kernels are matched by (process group, sequence number), or, where there is none, by their order in the
-/// group if all ranks have as many. A group without a name is known by its size and its order among those of
-/// that size. Sends and receives are not matched. \throws TraceSetError for kernels of one instance whose kind
-/// or bytes differ
+/// group if all ranks have as many. A group without a name is known by its size and its order among
+/// those of that size. Sends and receives are not matched. \throws TraceSetError for kernels of one
+/// instance whose kind or bytes differ
 std::vector<CollectiveInstance> match_collectives(const std::vector<Rank>& ranks);
 
-/// By how much the dates of each rank are moved so that all ranks have one clock. Shape [ranks].
+/// Shifts of each rank's dates that give all ranks one clock. Shape [ranks].
 struct Clocks {
   std::vector<Picoseconds>
       shifts;  ///< add to a rank's dates: from its origin to the common one, and correction

@@ -81,7 +81,7 @@ void add_collectives(const std::vector<Rank>& ranks, const std::vector<Collectiv
       summary.recorded += rank.trace.activities[kernel.activity].duration;
       if (!is_matched[number][i]) {
         report.unmatched += rank.trace.activities[kernel.activity].duration;
-        // Of unlike sizes, a longer one need not have waited.
+        // If sizes differ, a longer one need not have waited.
         if (!kernel.kind.empty() && kernel.bytes)
           unmatched[likeness(kernel)].push_back(rank.trace.activities[kernel.activity].duration);
       }
@@ -99,11 +99,11 @@ void add_collectives(const std::vector<Rank>& ranks, const std::vector<Collectiv
     ++summary.instances;
     if (!instance.is_whole) ++summary.partial;
     (instance.is_whole ? summary.cost : summary.cost_at_most) += timing.cost;
-    for (const CollectiveMember& each : instance.members) {
-      const Rank& rank = ranks[each.rank];
-      const TraceEvent& event = rank.trace.activities[rank.collectives[each.collective].activity];
+    for (const CollectiveMember& arrival : instance.members) {
+      const Rank& rank = ranks[arrival.rank];
+      const TraceEvent& event = rank.trace.activities[rank.collectives[arrival.collective].activity];
       (instance.is_whole ? summary.waiting : summary.waiting_at_least) +=
-          timing.latest_start - (event.start + shifts[each.rank]);
+          timing.latest_start - (event.start + shifts[arrival.rank]);
     }
     if (instance.is_whole) costs[key].push_back(timing.cost);
     if (instance.is_whole) late[ranks[timing.last_rank].number()].push_back(timing.late_by);
@@ -113,7 +113,8 @@ void add_collectives(const std::vector<Rank>& ranks, const std::vector<Collectiv
     report.true_cost += summary.cost;
     report.cost_at_most += summary.cost_at_most;
     report.waiting += summary.waiting;
-    if (const auto its = costs.find(key); its != costs.end()) summary.median_cost = lower_median(its->second);
+    if (const auto known_costs = costs.find(key); known_costs != costs.end())
+      summary.median_cost = lower_median(known_costs->second);
     add_least_waiting(unmatched[key], summary, report);
     report.collectives.push_back(std::move(summary));
   }

@@ -41,8 +41,8 @@ struct RankRecord {
 /// Recorded: source is the last work launched on the waited stream before the call that recorded the event,
 /// destination the next work launched on the waiting stream after the wait call. If nothing was launched
 /// before, the wait had no effect.
-/// By sequence: a collective waits for the last work launched before its issue; the next work launched after
-/// the wait of the same sequence number, on another queue of that GPU, waits for the collective.
+/// Sequence number: a collective waits for the last work launched before its issue; the next work launched
+/// after the wait of the same sequence number, on another queue of that GPU, waits for the collective.
 /// Inferred: k >= 1 calls of cudaStreamWaitEvent between two launches of a thread make the next launch wait: a
 /// collective for compute, compute for the latest collective launched before, or for other streams if there is
 /// none. Without any such call in the trace (ROCm): a collective waits for compute, and what starts within 25

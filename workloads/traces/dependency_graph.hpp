@@ -31,7 +31,7 @@ struct Ratio {
   std::int64_t denominator = 1;  ///< > 0
 };
 
-/// By what the lags of each kind are multiplied.
+/// The factors by which the lags of each kind are multiplied.
 using LagScales = std::array<Ratio, kLagKinds>;
 
 /// Points wait for each other in a ring, so that none of them can take place.
@@ -71,12 +71,12 @@ class DependencyGraph {
   };
 
   std::size_t points() const { return recorded_.size(); }
-  /// In the order in which they were added.
+  /// Edges in the order in which they were added.
   const std::vector<Edge>& edges() const { return edges_; }
   Picoseconds recorded(PointId point) const { return recorded_[point]; }
 
-  /// The earliest dates that satisfy all edges: date(to) = max over edges of date(from) + scale x lag. Points
-  /// that no edge leads to take place at date 0. Shape [points]. \throws CycleError
+  /// The earliest dates that satisfy all edges: date(to) = max over edges of date(from) + scale x lag.
+  /// Points that no edge leads to take place at date 0. Shape [points]. \throws CycleError
   std::vector<Picoseconds> replay(const LagScales& scales = {}) const;
 
  private:

@@ -12,7 +12,7 @@ namespace c3 { inline namespace traces {
 /// Empty: the event does not have the key. Views are valid until the next event is parsed.
 struct EventTexts {
   std::string_view phase, category, name, start, duration, process, thread;
-  // In "args":
+  // Fields inside "args":
   std::string_view correlation, external_id, record_id, device, stream;
   std::string_view dims, types, concrete;
   std::string_view collective, dtype, group, group_description, ranks, in_split, out_split;

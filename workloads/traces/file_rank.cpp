@@ -22,7 +22,7 @@ std::optional<int> number_in(std::string_view digits) {
   return number;
 }
 
-/// Behind the last "rank" that a number follows.
+/// The number behind the last "rank" that a number follows.
 std::optional<int> behind_rank(std::string_view path) {
   const std::string small = in_small_letters(path);
   constexpr std::string_view kWord = "rank";

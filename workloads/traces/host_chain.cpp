@@ -15,7 +15,7 @@ namespace {
 constexpr Picoseconds kIdle = 60_us;
 constexpr Picoseconds kReaction = 400_us;
 
-/// Without a pause longer than kIdle.
+/// Time without a pause longer than kIdle.
 struct Span {
   Picoseconds start;
   Picoseconds end;

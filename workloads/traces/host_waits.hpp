@@ -29,16 +29,16 @@ struct HostWait {
 };
 
 /// Whether \p call, which launched \p work, did something else first, such as loading a module, waiting for a
-/// lock or staging pageable memory: it takes longer than the longest latency of a launch, and the work starts
-/// as it returns.
+/// lock or staging pageable memory: it takes longer than the longest latency of a launch, and the work
+/// starts as it returns.
 bool launches_at_its_end(const TraceEvent& call, const TraceEvent& work);
 
-/// By call. A synchronisation of the device waits for the last work launched before on each queue; of a stream
-/// or event that was not recorded, for the work with the latest end among those. A copy counts if its transfer
-/// ended before its call did, unless the call launched it only at its end; an allocation if the call returned
-/// within 100 us of the end of the last of all work launched before; a launch if it took 10 times the median
-/// launch and returned within 11 us of the end of earlier work on its queue. Wrong when: a launch is slow for
-/// another reason and returns at such an end by chance.
+/// Sorted by call. A synchronisation of the device waits for the last work launched before on each queue; of a
+/// stream or event that was not recorded, for the work with the latest end among those. A copy counts if its
+/// transfer ended before its call did, unless the call launched it only at its end; an allocation if the call
+/// returned within 100 us of the end of the last of all work launched before; a launch if it took 10 times the
+/// median launch and returned within 11 us of the end of earlier work on its queue. Wrong when: a launch is
+/// slow for another reason and returns at such an end by chance.
 std::vector<HostWait> host_waits(const Trace& trace, const TraceJoin& join, const LaunchOrder& order);
 
 }}  // namespace c3::traces

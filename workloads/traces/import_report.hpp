@@ -57,8 +57,8 @@ struct CollectiveSummary {
   Picoseconds median_cost;    ///< the same, (lower) median
   Picoseconds cost_at_most;  ///< the same of partial ones, of which a rank that is not here may have come later
   Picoseconds waiting;       ///< of kernels of whole instances: from their start to that of the last rank
-  /// Of partial instances: for the last rank that is here. Of kernels that were not matched: what is beyond the
-  /// shortest of those that are alike was waiting.
+  /// Waiting that is at least there: in partial instances, for the last rank that is here; in kernels that were
+  /// not matched, whatever is beyond the shortest of those that are alike.
   Picoseconds waiting_at_least;
 };
 

@@ -56,7 +56,7 @@ class JsonView {
   Iterator end() const { return {items_, items_ == nullptr ? 0 : items_[at_].end}; }
   bool empty() const { return begin() == end(); }
   std::size_t size() const;
-  /// Of a number, or of a text that is one; nothing for anything else.
+  /// The value of a number, or of a text that is one; nothing for anything else.
   std::optional<std::int64_t> integer() const;
   /// A member of an object; null if there is none.
   JsonView operator[](std::string_view key) const;

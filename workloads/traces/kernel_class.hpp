@@ -29,7 +29,7 @@ constexpr std::array<std::string_view, 8> kWorkClassNames{"gemm",       "convolu
 
 constexpr std::string_view name_of(WorkClass work) { return kWorkClassNames[static_cast<std::size_t>(work)]; }
 
-/// By the table of communication_names.cpp, else by words in the names that cuBLAS, cuDNN, CUTLASS, rocBLAS,
+/// Looks up the table of communication_names.cpp, else words in the names that cuBLAS, cuDNN, CUTLASS, rocBLAS,
 /// MIOpen, Triton and PyTorch give their kernels. Wrong when: a library renames its kernels; a fused kernel
 /// does two things (it is called by the first one in the table of kernel_class.cpp).
 WorkClass work_class(EventKind kind, std::string_view kernel_name);

@@ -245,17 +245,17 @@ class KinetoReader final : public JsonPieces {
       trace_.represented.emplace_back(rank_in(ends[0]), rank_in(ends[1]));
     }
     for (const Json& group : job["pg_config"].elements()) {
-      ProcessGroup& its = trace_.groups.emplace_back();
-      its.name = group["pg_name"].text();
-      its.description = group["pg_desc"].text();
+      ProcessGroup& process_group = trace_.groups.emplace_back();
+      process_group.name = group["pg_name"].text();
+      process_group.description = group["pg_desc"].text();
       for (const Json& rank : group["ranks"].elements())
-        its.ranks.push_back(rank_in(rank));
+        process_group.ranks.push_back(rank_in(rank));
     }
   }
 
   static constexpr std::int64_t kFarthest = std::int64_t{50} * 86'400 * 1'000'000'000'000;  // 50 days [ps]
 
-  /// Of a file that is meant to take long. Real traces have some dozens of threads and of streams.
+  /// Only a file that is meant to take long has more. Real traces have some dozens of threads and of streams.
   static constexpr std::size_t kMostTracks = 4096;
 
   Trace trace_;

@@ -51,13 +51,13 @@ void add_edges(const std::vector<Rank>& ranks, const RunGraph& run, EdgeCounts& 
       ++counts.launch;
       if (rank.order.predecessor(activity) != kNoIndex) ++counts.stream;
     }
-    const auto of = [&](EdgeProvenance provenance) {
+    const auto edges_found = [&](EdgeProvenance provenance) {
       return static_cast<std::size_t>(std::ranges::count(rank.edges, provenance, &CrossStreamEdge::provenance));
     };
-    counts.recorded += of(EdgeProvenance::recorded);
-    counts.issue += of(EdgeProvenance::issue);
-    counts.wait += of(EdgeProvenance::wait);
-    counts.inferred += of(EdgeProvenance::inferred);
+    counts.recorded += edges_found(EdgeProvenance::recorded);
+    counts.issue += edges_found(EdgeProvenance::issue);
+    counts.wait += edges_found(EdgeProvenance::wait);
+    counts.inferred += edges_found(EdgeProvenance::inferred);
     for (const HostWait& wait : rank.waits)
       ++counts.host_waits[static_cast<std::size_t>(wait.reason)];
     counts.resumes += run.ranks[i].resumes;

@@ -56,7 +56,7 @@ struct DependencyCount {
   std::size_t count = 0;
 };
 
-/// Where time goes, and what of it is on the longest path through the dependencies.
+/// Time by what it is spent on, and how much of it is on the longest path through the dependencies.
 struct NodeTimes {
   Picoseconds host;
   Picoseconds compute;        ///< of the GPU

@@ -17,14 +17,14 @@ constexpr std::size_t kMostActivities = 2'000'000;
   throw TraceSetError({.file = trace.file, .rank = trace.rank, .event = std::nullopt}, what);
 }
 
-/// The group of \p rank that corresponds to \p of.
-const ProcessGroup& counterpart(const Trace& trace, const ProcessGroup& of, int rank) {
+/// The group of \p rank that corresponds to \p group.
+const ProcessGroup& counterpart(const Trace& trace, const ProcessGroup& group, int rank) {
   const auto found = std::ranges::find_if(trace.groups, [&](const ProcessGroup& other) {
-    return other.description == of.description && std::ranges::find(other.ranks, rank) != other.ranks.end();
+    return other.description == group.description && std::ranges::find(other.ranks, rank) != other.ranks.end();
   });
   if (found == trace.groups.end())
     refuse(trace, fmt::format("it stands for rank {}, which is in no process group '{}' of pg_config", rank,
-                              of.description));
+                              group.description));
   return *found;
 }
 
@@ -35,10 +35,10 @@ void move_to_groups_of(int rank, Trace& trace) {
     const auto own = std::ranges::find(trace.groups, name, &ProcessGroup::name);
     if (own == trace.groups.end())
       refuse(trace, fmt::format("pg_config has no process group '{}', which a collective is in", name));
-    const ProcessGroup& its = counterpart(trace, *own, rank);
+    const ProcessGroup& copied = counterpart(trace, *own, rank);
     if (arguments.ranks != 0)
-      arguments.ranks = trace.texts.id_of(fmt::format("[{}]", fmt::join(its.ranks, ", ")));
-    arguments.group = trace.texts.id_of(its.name);
+      arguments.ranks = trace.texts.id_of(fmt::format("[{}]", fmt::join(copied.ranks, ", ")));
+    arguments.group = trace.texts.id_of(copied.name);
   }
 }
 

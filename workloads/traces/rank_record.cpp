@@ -16,7 +16,7 @@ std::vector<RecordedStep> steps_of(const Trace& trace) {
   return steps;
 }
 
-/// From the first event of the busiest thread to its last one.
+/// One step, from the first event of the busiest thread to its last one.
 std::vector<RecordedStep> whole_trace(const Trace& trace, const TraceJoin& join) {
   const auto busiest = std::ranges::max_element(join.calls_of_thread, {}, &std::vector<std::uint32_t>::size);
   if (busiest == join.calls_of_thread.end() || busiest->empty()) return {};

@@ -11,7 +11,7 @@ bool has_shapes(const Rank& rank, std::uint32_t op) {
   return details != kNoIndex && has_sizes(rank.trace.texts.text(rank.trace.op_details[details].dims));
 }
 
-/// Of each activity: a collective of known size.
+/// Whether each activity is a collective of known size.
 std::vector<bool> sized_collectives(const Rank& rank) {
   std::vector<bool> sized(rank.trace.activities.size(), false);
   for (const CollectiveKernel& kernel : rank.collectives)
@@ -33,8 +33,8 @@ void add_gpu(const Rank& rank, RankSummary& summary) {
   const std::vector<GpuProperties>& gpus = rank.trace.gpus;
   auto gpu = std::ranges::find(gpus, device, &GpuProperties::device);
   if (gpu == gpus.end()) {  // ROCm numbers GPUs in two ways: any will do where all are alike
-    const auto is_alike = [&](const GpuProperties& each) {
-      return each.name == gpus.front().name && each.units == gpus.front().units;
+    const auto is_alike = [&](const GpuProperties& properties) {
+      return properties.name == gpus.front().name && properties.units == gpus.front().units;
     };
     if (gpus.empty() || !std::ranges::all_of(gpus, is_alike)) return;
     gpu = gpus.begin();

@@ -5,10 +5,10 @@
 
 namespace c3 { inline namespace traces {
 
-/// Without the clock, which only the other ranks can tell.
+/// Summary of a rank without the clock, which only the other ranks can tell.
 RankSummary summary_of(const Rank& rank);
 
-/// Of all ranks, the longest first.
+/// Classes over all ranks, the longest first.
 std::vector<ClassSummary> classes_of(const std::vector<Rank>& ranks);
 
 }}  // namespace c3::traces

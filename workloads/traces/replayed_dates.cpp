@@ -28,8 +28,8 @@ std::unordered_map<PointId, RankEvent> events_at_points(const std::vector<Rank>&
       for (const PointId point : {points.starts[k], points.ends[k]})
         events.emplace(point, RankEvent{&ranks[i], &ranks[i].trace.activities[k]});
     }
-    for (const auto& [call, its] : points.calls) {
-      for (const PointId point : {its.begin, its.end})
+    for (const auto& [call, call_points] : points.calls) {
+      for (const PointId point : {call_points.begin, call_points.end})
         events.emplace(point, RankEvent{&ranks[i], &ranks[i].trace.calls[call]});
     }
   }
@@ -37,11 +37,12 @@ std::unordered_map<PointId, RankEvent> events_at_points(const std::vector<Rank>&
 }
 
 /// "'gemm' (rank0.json, event 7, ts 1031.000)"
-std::string event_text(const RankEvent& of) {
-  const WidePicoseconds date = of.rank->trace.origin + of.event->start.count;
+std::string event_text(const RankEvent& placed) {
+  const WidePicoseconds date = placed.rank->trace.origin + placed.event->start.count;
   constexpr WidePicoseconds kMicrosecond = 1'000'000;
-  return fmt::format("'{}' ({}, event {}, ts {}.{:03})", of.rank->trace.name_of(*of.event), of.rank->trace.file,
-                     of.event->position, static_cast<std::int64_t>(date / kMicrosecond),
+  return fmt::format("'{}' ({}, event {}, ts {}.{:03})", placed.rank->trace.name_of(*placed.event),
+                     placed.rank->trace.file, placed.event->position,
+                     static_cast<std::int64_t>(date / kMicrosecond),
                      static_cast<int>(date % kMicrosecond / 1000));
 }
 

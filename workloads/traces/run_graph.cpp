@@ -106,7 +106,7 @@ class RankBuilder {
   RankPoints points_;
 };
 
-/// From start to end of what no other rank takes part in.
+/// Adds edges from start to end of work that no other rank takes part in.
 void add_durations(const std::vector<Rank>& ranks, RunGraph& run,
                    const std::vector<std::vector<bool>>& is_matched) {
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {

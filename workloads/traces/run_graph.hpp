@@ -35,8 +35,9 @@ struct RunGraph {
 
 /// GPU work starts when its launch call has begun, its queue's previous work has ended, and the sources of its
 /// cross-stream edges have ended, each plus a lag (start_lags.hpp). Work launched before the window has its
-/// recorded start. Its end follows by the recorded duration; that of a matched collective by the recorded time
-/// from the latest start of all its members, which all of them wait for. \param shifts of the ranks' clocks
+/// recorded start. Its end follows by the recorded duration; that of a matched collective by the recorded
+/// time from the latest start of all its members, which all of them wait for. \param shifts of the ranks'
+/// clocks
 RunGraph run_graph(const std::vector<Rank>& ranks, const std::vector<CollectiveInstance>& instances,
                    const std::vector<Picoseconds>& shifts, const GraphOptions& options = {});
 

@@ -27,10 +27,11 @@ struct StartErrors {
 StartErrors start_errors(const std::vector<Rank>& ranks, const RunGraph& run,
                          const std::vector<Picoseconds>& dates);
 
-/// From the start of a rank's first step to the end of its last one.
+/// Time from the start of a rank's first step to the end of its last one.
 Picoseconds step_length(const RankPoints& rank, const std::vector<Picoseconds>& dates);
 
-/// From the start of a rank's first step to the end of its last GPU work, before or after the end of the step.
+/// Time from the start of a rank's first step to the end of its last GPU work, before or after the end of the
+/// step.
 Picoseconds gpu_length(const RankPoints& rank, const std::vector<Picoseconds>& dates);
 
 }}  // namespace c3::traces

@@ -31,7 +31,7 @@ struct StartLags {
 /// What each kind of cause takes when it alone decides.
 using TypicalLags = std::array<Picoseconds, kStartCauses>;
 
-/// Those of public traces, of server hosts of 2022 to 2025.
+/// Lags in public traces of server hosts, 2022 to 2025.
 inline constexpr TypicalLags kUsualLags{Picoseconds{10'000'000}, Picoseconds{2'000'000},
                                         Picoseconds{4'000'000}};
 

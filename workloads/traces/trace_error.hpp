@@ -9,7 +9,7 @@
 
 namespace c3 { inline namespace traces {
 
-/// Where in a trace something is wrong.
+/// The place in a trace where something is wrong.
 struct TracePlace {
   std::string file;
   std::optional<int> rank;

@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// Of which format a trace is, by what is in it: names of files say nothing.
+/// Finds the format of a trace by what is in it: names of files say nothing.
 
 #include <cstdint>
 #include <string>

@@ -6,8 +6,8 @@
 namespace c3 { inline namespace traces {
 namespace {
 
-/// Of each of \p inner, the innermost of \p outer that is on its thread and was running when it started. Both
-/// are sorted by start, longer ones first. If they are the same vector, an event is not around itself.
+/// Finds for each of \p inner the innermost of \p outer that is on its thread and was running when it started.
+/// Both are sorted by start, longer ones first. If they are the same vector, an event is not around itself.
 std::vector<std::uint32_t> innermost_around(const std::vector<TraceEvent>& inner,
                                             const std::vector<TraceEvent>& outer, std::size_t threads) {
   const bool is_same = &inner == &outer;

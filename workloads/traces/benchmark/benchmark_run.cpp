@@ -89,19 +89,19 @@ class RunMaker {
     State state;
     std::vector<std::uint32_t>& places = work_of_place_.emplace_back(listed.operators.size(), kNoIndex);
     for (std::uint32_t place = 0; place < listed.operators.size(); ++place) {
-      const ListedOperator& its = listed.operators[place];
-      add_point(its, state, rank);
-      if (its.collective && its.collective->is_wait) {
-        const std::uint32_t awaited = issue_of(*its.collective, state);
+      const ListedOperator& listed_operator = listed.operators[place];
+      add_point(listed_operator, state, rank);
+      if (listed_operator.collective && listed_operator.collective->is_wait) {
+        const std::uint32_t awaited = issue_of(*listed_operator.collective, state);
         if (awaited != kNoIndex) await(awaited, rank.work[awaited].stream, state);
         continue;
       }
-      if (!runs_on_gpu(its)) continue;
+      if (!runs_on_gpu(listed_operator)) continue;
       places[place] = static_cast<std::uint32_t>(rank.work.size());
-      if (its.collective) {
-        add_issue(its, groups_[number][place], state, rank);
+      if (listed_operator.collective) {
+        add_issue(listed_operator, groups_[number][place], state, rank);
       } else {
-        add_kernels(its, state, rank);
+        add_kernels(listed_operator, state, rank);
       }
     }
   }
@@ -111,10 +111,10 @@ class RunMaker {
     std::uint32_t work = kNoIndex;
   };
 
-  /// Of one rank, while its operators are added.
+  /// What adding the operators of one rank has reached.
   struct State {
     std::uint32_t last_kernel = kNoIndex;
-    /// By stream, the latest collective that the next kernel follows.
+    /// The latest collective that the next kernel follows, by stream.
     std::map<std::uint32_t, std::uint32_t> awaited;
     std::map<std::optional<std::int64_t>, std::vector<Issue>> issued;  ///< by sequence number
   };

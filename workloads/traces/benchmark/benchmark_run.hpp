@@ -23,8 +23,8 @@ namespace c3 { inline namespace traces {
 /// keeps the whole time of its rank where that is listed alone.
 /// \throws TraceSetError as matched_members
 /// Wrong when: threads of a rank issue work independently; kernels run on streams of the user's own;
-/// collectives are never waited for although the next kernel needs them (traces without waits); times are means
-/// of steps in which another rank was the last.
+/// collectives are never waited for although the next kernel needs them (traces without waits); times are
+/// means of steps in which another rank was the last.
 RecordedRun benchmark_run(const OperatorList& list);
 
 }}  // namespace c3::traces

@@ -18,12 +18,12 @@ struct ListedMember {
 bool runs_on_gpu(const ListedOperator& listed);
 
 /// Matched by (process group, sequence number), else by their order in the group. A group that only has an
-/// address is known by its size and its order among those of that size. Each has all members that are listed,
-/// by rank; of a list of one rank that rank alone. \throws TraceSetError for members of unlike kind or size,
-/// naming rank and place, and for more members than the group has
+/// address is known by its size and its order among those of that size. Each has all members that are
+/// listed, by rank; of a list of one rank that rank alone. \throws TraceSetError for members of unlike kind or
+/// size, naming rank and place, and for more members than the group has
 std::vector<std::vector<ListedMember>> matched_members(const OperatorList& list);
 
-/// Of each operator of \p rank the process group that its collective is of, by order of first use; kNoIndex for
+/// Process group of each operator's collective on \p rank, numbered in the order of first use; kNoIndex for
 /// everything else. Groups have a stream each, as c10d gives them.
 std::vector<std::uint32_t> group_numbers(const RankOperators& rank);
 

@@ -91,7 +91,7 @@ constexpr auto kElementwise = std::to_array<std::string_view>({
     "zero",
 });
 
-/// Of `aten::`, along dimensions or over all; sorted.
+/// Reductions of `aten::` along dimensions or over all; sorted.
 constexpr auto kReductions = std::to_array<std::string_view>({
     "all",
     "amax",

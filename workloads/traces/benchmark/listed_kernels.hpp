@@ -10,7 +10,7 @@ namespace c3 { inline namespace traces {
 
 /// The kernels of \p listed, in order, by the rules of retiming (../retiming/README.md): one, or two for the
 /// gradients of a convolution and of a norm. Without an operator where there is no rule; the note says why.
-/// Those of a collective are not asked for.
+/// Nobody asks for the kernels of a collective.
 /// Wrong when: products of fp32 run in TF32, which PyTorch does on request only (its convolutions by cuDNN do);
 /// the library takes several kernels where one is expected.
 std::vector<KernelOperator> kernels_of(const ListedOperator& listed);

@@ -21,7 +21,7 @@ struct Dependents {
                                      [](const ChakraNode& node) { return node.data_dependencies > 0; })),
         first(trace.nodes.size() + 1, 0),
         waits(trace.nodes.size(), 0) {
-    each(trace, [&](std::uint32_t from, std::uint32_t to) {
+    for_each_edge(trace, [&](std::uint32_t from, std::uint32_t to) {
       ++first[from + 1];
       ++waits[to];
     });
@@ -29,11 +29,11 @@ struct Dependents {
       first[i] += first[i - 1];
     nodes.resize(first.back());
     std::vector<std::size_t> next(first.begin(), first.end() - 1);
-    each(trace, [&](std::uint32_t from, std::uint32_t to) { nodes[next[from]++] = to; });
+    for_each_edge(trace, [&](std::uint32_t from, std::uint32_t to) { nodes[next[from]++] = to; });
   }
 
   template <class Use>
-  void each(const ChakraTrace& trace, Use use) const {
+  void for_each_edge(const ChakraTrace& trace, Use use) const {
     for (std::uint32_t to = 0; to < trace.nodes.size(); ++to) {
       const ChakraNode& node = trace.nodes[to];
       for (const std::uint64_t id : has_data ? trace.data_of(node) : trace.control_of(node)) {

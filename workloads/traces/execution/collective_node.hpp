@@ -6,8 +6,8 @@
 
 namespace c3 { inline namespace traces {
 
-/// Of a node `record_param_comms`, whose arguments moved between versions of PyTorch: types decide, positions
-/// only among arguments of one type. Newer versions repeat them by name, in "attrs", which win.
+/// Reads a node `record_param_comms`, whose arguments moved between versions of PyTorch: types decide,
+/// positions only among arguments of one type. Newer versions repeat them by name, in "attrs", which win.
 ///
 /// | schema | arguments |
 /// | --- | --- |

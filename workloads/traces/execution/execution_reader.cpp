@@ -138,7 +138,7 @@ class ExecutionReader final : public JsonPieces {
       position_ = std::next(twice)->position;
       fail(fmt::format("event {} has the id {} as well", twice->position, twice->id));
     }
-    // In the order of their nodes.
+    // Collectives follow the order of their nodes.
     std::vector<ExecutionCollective> sorted;
     sorted.reserve(trace_.collectives.size());
     for (std::uint32_t i = 0; i < trace_.nodes.size(); ++i) {

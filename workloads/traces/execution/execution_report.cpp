@@ -28,7 +28,7 @@ std::string_view kind_of(const ExecutionTrace& trace, const ExecutionNode& node)
   return node.schema != 0 ? "operator" : "range or function without schema";
 }
 
-/// By count, the most frequent first.
+/// Sorted by count, the most frequent first.
 std::vector<NodeCount> sorted(std::map<std::string, NodeCount>& counts) {
   std::vector<NodeCount> all;
   for (auto& [name, count] : counts) {

@@ -124,7 +124,7 @@ std::optional<std::vector<std::uint32_t>> joined_by_id(const Trace& kineto, cons
   return node_of_op;
 }
 
-/// Where both have dimensions of an argument, they are the same.
+/// Whether dimensions of arguments are the same wherever both have them.
 bool agree(const std::string& ours, const std::string& theirs) {
   if (ours == theirs) return true;
   try {

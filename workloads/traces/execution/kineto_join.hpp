@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// An execution trace beside the Kineto trace of the same rank: the one has shapes, values and what c10d says
-/// of collectives, the other has times.
+/// An execution trace beside the Kineto trace of the same rank: the one has shapes, values and what c10d
+/// says of collectives, the other has times.
 
 #include <cstdint>
 #include <vector>

@@ -49,7 +49,7 @@ std::string dims_of(JsonView shape) {
   return text + "]";
 }
 
-/// As Kineto prints a number or a flag.
+/// Prints a number or a flag as Kineto does.
 std::string scalar_of(JsonView value) {
   if (value.is(JsonKind::flag)) return value.text() == "true" ? "True" : "False";
   return std::string(value.text());

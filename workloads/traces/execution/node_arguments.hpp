@@ -6,7 +6,7 @@
 
 namespace c3 { inline namespace traces {
 
-/// Adds tensors to \p trace. Of arguments whose lists differ in length, as many as the shortest has.
+/// Adds tensors to \p trace. Arguments whose lists differ in length are as many as the shortest has.
 /// The texts are what Kineto writes ("Input Dims", "Input type", "Concrete Inputs"):
 ///
 /// | in the ET | dims | type | concrete |

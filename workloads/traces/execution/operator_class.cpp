@@ -7,7 +7,7 @@
 namespace c3 { inline namespace traces {
 namespace {
 
-/// Of `aten::`; sorted. They make views, allocate, or call others.
+/// Operators of `aten::` that make views, allocate, or call others; sorted.
 constexpr std::array<std::string_view, 64> kWithoutKernel{"_local_scalar_dense",
                                                           "_reshape_alias",
                                                           "_unsafe_view",
@@ -73,7 +73,7 @@ constexpr std::array<std::string_view, 64> kWithoutKernel{"_local_scalar_dense",
                                                           "unsqueeze",
                                                           "view"};
 
-/// Of `aten::`; sorted.
+/// Operators of `aten::` that multiply matrices; sorted.
 constexpr std::array<std::string_view, 24> kGemms{"_addmm_activation",
                                                   "_grouped_mm",
                                                   "_int_mm",

@@ -43,10 +43,10 @@ struct ListedOperator {
   // Means of its occurrences in a Kineto trace; nothing without one.
   std::optional<Picoseconds> gpu_time;  ///< of all that it launched
   std::optional<std::int64_t> kernels;  ///< kernels, copies and memsets that it launched
-  /// Their median: the first repetition loads modules.
-  std::optional<Picoseconds> host_time;  ///< from the begin of what is before it in the list, or of the step,
-                                         ///< to its own, without waiting for the GPU
-  bool after_wait = false;               ///< in this time the host waited for the GPU
+  /// The median time from the begin of what is before it in the list, or of the step, to its own begin, without
+  /// waiting for the GPU. It is a median because the first repetition loads modules.
+  std::optional<Picoseconds> host_time;
+  bool after_wait = false;  ///< in this time the host waited for the GPU
 
   bool has_shapes() const { return has_sizes(dims); }
   friend bool operator==(const ListedOperator&, const ListedOperator&) = default;
@@ -59,7 +59,7 @@ struct RankOperators {
   friend bool operator==(const RankOperators&, const RankOperators&) = default;
 };
 
-/// By rank.
+/// Operators, by rank.
 struct OperatorList {
   std::vector<RankOperators> ranks;
 

@@ -31,7 +31,7 @@ class Renaming {
   std::map<std::string, std::string> names_;
 };
 
-/// Of PyTorch, and of public libraries whose operators have rules of their own (flash-attn).
+/// Whether it is PyTorch's, or of a public library whose operators have rules of their own (flash-attn).
 bool is_public(const std::string& name) {
   return name.starts_with("aten::") || name == "record_param_comms" || is_attention(plain_name(name));
 }

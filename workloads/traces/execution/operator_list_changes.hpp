@@ -19,10 +19,10 @@ OperatorList concatenated(OperatorList first, const OperatorList& second);
 /// The list \p times times in turn. \throws std::invalid_argument for less than once
 OperatorList repeated(const OperatorList& list, int times);
 
-/// The list for \p ranks ranks, rank i as rank i modulo those there are, and collectives over that many, those
-/// of one rank alone aside. Their bytes stay: data parallelism, in which each rank has its share of the batch
-/// and all of the gradients. \throws TraceSetError if ranks differ in what they run, or a collective is of a
-/// part of them
+/// The list for \p ranks ranks, rank i as rank i modulo those there are, and collectives over that many,
+/// those of one rank alone aside. Their bytes stay: data parallelism, in which each rank has its share of the
+/// batch and all of the gradients. \throws TraceSetError if ranks differ in what they run, or a collective
+/// is of a part of them
 OperatorList scaled(const OperatorList& list, int ranks);
 
 /// Operators of \p list for \p ranks ranks (0: those listed), \p times times in turn: to be held against
@@ -30,7 +30,7 @@ OperatorList scaled(const OperatorList& list, int ranks);
 double operators_of(const OperatorList& list, int ranks, int times);
 inline constexpr double kMostListed = 2e7;  ///< more need gigabytes
 
-/// Without the operators of \p work. Without collectives there are no waits either.
+/// The list without the operators of \p work. Without collectives there are no waits either.
 OperatorList dropped(OperatorList list, WorkClass work);
 
 }}  // namespace c3::traces

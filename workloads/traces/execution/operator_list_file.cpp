@@ -73,7 +73,7 @@ std::string text_of(int rank, const ListedOperator& found) {
   return members.object();
 }
 
-/// From 0.
+/// A count, from 0 on.
 std::optional<std::int64_t> count_in(JsonView value) {
   const std::optional<std::int64_t> number = value.integer();
   return number && *number >= 0 ? number : std::nullopt;
@@ -155,7 +155,7 @@ class ListReader final : public JsonPieces {
     found.after_wait = json["after_wait"].text() == "true";
   }
 
-  /// As it stands in the file.
+  /// The array's text as it stands in the file.
   std::string array_in(JsonView json, std::string_view key) const {
     const JsonView value = json[key];
     if (value.is(JsonKind::null)) return "";

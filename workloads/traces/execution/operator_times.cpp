@@ -27,7 +27,7 @@ struct Occurrence {
   Picoseconds start;
 };
 
-/// In order of time.
+/// Sorted by time.
 std::vector<Occurrence> occurrences_in(const Trace& kineto, const KinetoJoin& join,
                                        const std::vector<std::uint32_t>& places) {
   std::vector<Occurrence> found;
@@ -61,7 +61,7 @@ std::vector<Span> waiting_spans(const Rank& rank) {
   return spans;
 }
 
-/// Of the occurrences of one operator.
+/// Times of all occurrences of one operator.
 struct HostTimes {
   std::vector<Picoseconds> times;  ///< from what began before to it, without waiting
   std::int64_t waits = 0;          ///< how many of them waited
@@ -81,25 +81,25 @@ std::vector<HostTimes> host_times(std::size_t places, const Rank& rank,
       before = before ? std::max(*before, step->start) : step->start;
       ++step;
     }
-    HostTimes& its = found[occurrence.place];
+    HostTimes& operator_times = found[occurrence.place];
     const Picoseconds from = before.value_or(occurrence.start);
     Picoseconds waited;
     for (; wait != waits.end() && wait->start < occurrence.start; ++wait) {
       const Picoseconds end = std::min(wait->end, occurrence.start);
       if (end > std::max(wait->start, from)) waited += end - std::max(wait->start, from);
     }
-    its.times.push_back(std::max(occurrence.start - from - waited, Picoseconds{}));
-    its.waits += waited.count > 0 ? 1 : 0;
+    operator_times.times.push_back(std::max(occurrence.start - from - waited, Picoseconds{}));
+    operator_times.waits += waited.count > 0 ? 1 : 0;
     before = occurrence.start;
   }
   return found;
 }
 
-/// At least 1.
+/// The median of how often operators occur, at least 1.
 std::int64_t median_count(const std::vector<HostTimes>& found) {
   std::vector<std::int64_t> counts;
-  for (const HostTimes& its : found) {
-    if (its.count() > 0) counts.push_back(its.count());
+  for (const HostTimes& operator_times : found) {
+    if (operator_times.count() > 0) counts.push_back(operator_times.count());
   }
   return counts.empty() ? 1 : lower_median(std::move(counts));
 }
@@ -109,7 +109,7 @@ std::int64_t median_count(const std::vector<HostTimes>& found) {
 std::vector<std::uint32_t> launching_places(const ExecutionTrace& execution, const Rank& kineto,
                                             const KinetoJoin& join) {
   const std::vector<std::uint32_t> places = places_of_nodes(execution);
-  // Of the listed operator that an operator of Kineto is, or is below of.
+  // The listed operator that an operator of Kineto is, or that is around it.
   const auto place_of = [&](std::uint32_t op) {
     while (op != kNoIndex && join.node_of_op[op] == kNoIndex)
       op = kineto.join.parent_op[op];
@@ -158,11 +158,11 @@ OperatorCoverage add_times(RankOperators& list, const ExecutionTrace& execution,
   for (std::size_t place = 0; place < found.size(); ++place) {
     const std::int64_t count = found[place].count();
     if (count == 0) continue;
-    ListedOperator& its = list.operators[place];
-    its.gpu_time = Picoseconds{launched[place].time.count / count};
-    its.kernels = (launched[place].count + count / 2) / count;
-    its.host_time = lower_median(found[place].times);
-    its.after_wait = 2 * found[place].waits > count;
+    ListedOperator& listed = list.operators[place];
+    listed.gpu_time = Picoseconds{launched[place].time.count / count};
+    listed.kernels = (launched[place].count + count / 2) / count;
+    listed.host_time = lower_median(found[place].times);
+    listed.after_wait = 2 * found[place].waits > count;
   }
   for (auto& [name, count] : rest) {
     count.name = name;

@@ -22,8 +22,8 @@ struct OperatorCoverage {
   std::int64_t repetitions = 1;  ///< of the list in the trace: the median over its operators
 };
 
-/// Of each piece of GPU work of \p kineto the place of the listed operator that launched it; kNoIndex for that
-/// of none. Work of an operator that is not listed belongs to the listed one around it.
+/// The place of the listed operator that launched each piece of GPU work of \p kineto; kNoIndex where none did.
+/// Work of an operator that is not listed belongs to the listed one around it.
 std::vector<std::uint32_t> launching_places(const ExecutionTrace& execution, const Rank& kineto,
                                             const KinetoJoin& join);
 

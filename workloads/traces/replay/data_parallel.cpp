@@ -20,8 +20,8 @@ namespace {
 
 bool has_known_group(const RecordedRun& run, const RecordedWork& work) {
   if (work.collective == kNoIndex) return false;
-  const RecordedCollective& its = run.collectives[work.collective];
-  return its.group_size > 0 || its.members.size() > 1;
+  const RecordedCollective& collective = run.collectives[work.collective];
+  return collective.group_size > 0 || collective.members.size() > 1;
 }
 
 /// Nobody knows with whom such work would wait among more ranks.
@@ -36,7 +36,7 @@ void refuse_unmatched(const RecordedRun& run) {
   }
 }
 
-/// Of the job, by a rank that was recorded alone.
+/// Number of ranks of the job, according to a rank that was recorded alone.
 int ranks_of_job(const RecordedRun& run) {
   std::int64_t size = run.world_size;
   for (const RecordedCollective& collective : run.collectives) {

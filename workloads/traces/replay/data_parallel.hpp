@@ -20,8 +20,8 @@ int data_parallel_ranks(const RecordedRun& run);
 /// The number that was recorded gives \p run itself. \throws std::invalid_argument as data_parallel_ranks, for
 /// a number that is no multiple of it (of several recorded ranks), and naming a collective whose kind or bytes
 /// are not known Wrong when: groups are those of tensor, pipeline or expert parallelism, which the trace does
-/// not tell; an all-gather collects a result of each rank, as metrics; more ranks come less evenly than those
-/// that were recorded.
+/// not tell; an all-gather collects a result of each rank, as metrics; more ranks come less evenly than
+/// those that were recorded.
 RecordedRun with_data_parallel(RecordedRun run, int ranks);
 
 }}  // namespace c3::traces

@@ -8,7 +8,7 @@
 namespace c3 { inline namespace traces {
 namespace {
 
-/// Of one rank in the graph.
+/// One rank's points in the graph.
 struct Places {
   std::vector<PointId> host, starts, ends;
 };
@@ -45,12 +45,12 @@ class BoundGraph {
 
  private:
   void add_points(const RecordedRank& rank) {
-    Places& its = places_.emplace_back();
+    Places& points = places_.emplace_back();
     for (const HostPoint& point : rank.points)
-      its.host.push_back(graph_.add_point(point.date));
+      points.host.push_back(graph_.add_point(point.date));
     for (const RecordedWork& work : rank.work) {
-      its.starts.push_back(graph_.add_point(work.start));
-      its.ends.push_back(graph_.add_point(end_of(work)));
+      points.starts.push_back(graph_.add_point(work.start));
+      points.ends.push_back(graph_.add_point(end_of(work)));
     }
   }
 

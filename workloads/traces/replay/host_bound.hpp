@@ -5,7 +5,7 @@
 
 namespace c3 { inline namespace traces {
 
-/// From the first event to the end of the last GPU work, which is the time that a simulation has.
+/// Time from the first event to the end of the last GPU work, which is the time that a simulation has.
 struct HostBound {
   Picoseconds recorded;
   Picoseconds

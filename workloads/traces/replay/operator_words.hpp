@@ -10,7 +10,7 @@
 
 namespace c3 { inline namespace traces {
 
-/// By ShapeKey. A key has a text or a number, never both: is_text() says which.
+/// Words of an operator, by ShapeKey. A key has a text or a number, never both: is_text() says which.
 struct OperatorWords {
   static constexpr std::int64_t kNotGiven = -1;
 

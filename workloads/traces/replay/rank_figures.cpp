@@ -161,11 +161,11 @@ RunDates recorded_dates(const RecordedRun& run) {
   }
   RunDates dates;
   for (const RecordedRank& rank : run.ranks) {
-    std::vector<WorkDates>& its = dates.emplace_back();
-    its.reserve(rank.work.size());
+    std::vector<WorkDates>& rank_dates = dates.emplace_back();
+    rank_dates.reserve(rank.work.size());
     for (const RecordedWork& work : rank.work) {
       const Picoseconds from = work.collective == kNoIndex ? work.start : all_there[work.collective];
-      its.push_back({work.start, from + work.duration});
+      rank_dates.push_back({work.start, from + work.duration});
     }
   }
   return dates;
@@ -173,7 +173,7 @@ RunDates recorded_dates(const RecordedRun& run) {
 
 RankTimeline timeline_of(const RecordedRun& run, std::size_t rank, const RunDates& dates, Picoseconds length,
                          bool knows_waiting) {
-  const RecordedRank& its = run.ranks[rank];
+  const RecordedRank& recorded_rank = run.ranks[rank];
   std::vector<Picoseconds> all_there(run.collectives.size());
   for (std::size_t other = 0; other < run.ranks.size(); ++other) {
     for (std::size_t i = 0; i < run.ranks[other].work.size(); ++i) {
@@ -182,12 +182,12 @@ RankTimeline timeline_of(const RecordedRun& run, std::size_t rank, const RunDate
         all_there[collective] = std::max(all_there[collective], dates[other][i].start);
     }
   }
-  RankTimeline timeline{.rank = its.number,
-                        .steps = static_cast<double>(std::max<std::size_t>(1, its.steps.size())),
+  RankTimeline timeline{.rank = recorded_rank.number,
+                        .steps = static_cast<double>(std::max<std::size_t>(1, recorded_rank.steps.size())),
                         .length = length,
                         .work = {}};
-  for (std::size_t i = 0; i < its.work.size(); ++i) {
-    const RecordedWork& work = its.work[i];
+  for (std::size_t i = 0; i < recorded_rank.work.size(); ++i) {
+    const RecordedWork& work = recorded_rank.work[i];
     PlacedWork& placed = timeline.work.emplace_back();
     placed.name = run.text(work.name);
     placed.stream = run.streams[work.stream];

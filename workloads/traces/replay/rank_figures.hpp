@@ -22,7 +22,7 @@ struct WorkDates {
 /// [ranks][their work]
 using RunDates = std::vector<std::vector<WorkDates>>;
 
-/// As recorded. A matched collective ends its duration after the start of its last member.
+/// The dates that were recorded. A matched collective ends its duration after the start of its last member.
 RunDates recorded_dates(const RecordedRun& run);
 
 /// Work of a rank in time.
@@ -42,8 +42,8 @@ struct RankTimeline {
   std::vector<PlacedWork> work;
 };
 
-/// \param rank in RecordedRun::ranks. \param length of its steps. \param knows_waiting the dates of all members
-/// of each collective are there; else it waits for ranks that were not recorded
+/// \param rank in RecordedRun::ranks. \param length of its steps. \param knows_waiting the dates of all
+/// members of each collective are there; else it waits for ranks that were not recorded
 RankTimeline timeline_of(const RecordedRun& run, std::size_t rank, const RunDates& dates, Picoseconds length,
                          bool knows_waiting);
 
@@ -57,7 +57,7 @@ struct Figure {
   double value = 0.0;
 };
 
-/// Of one step, in this order:
+/// Figures of one step, in this order:
 ///
 /// - step: its length
 /// - GPU busy, idle: time with and without work on the GPU

@@ -8,7 +8,7 @@
 
 namespace c3 { inline namespace traces {
 
-/// By rank of a cluster: row of RecordedRun::ranks whose work it does; kNoIndex: it does nothing.
+/// The row of RecordedRun::ranks whose work each rank of a cluster does; kNoIndex: it does nothing.
 using RankRoles = std::vector<std::uint32_t>;
 
 /// Every recorded rank in its place; the others do nothing. Where one rank was recorded alone, all do what it

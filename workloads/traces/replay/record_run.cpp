@@ -77,11 +77,12 @@ class Recorder {
   }
 
   std::uint32_t stream(const Trace& trace, std::uint32_t queue) {
-    const GpuQueue& its = trace.queues[queue];
-    const bool is_only =
-        std::ranges::all_of(trace.queues, [&](const GpuQueue& other) { return other.device == its.device; });
-    const std::string number = its.stream == kUnknown ? "" : fmt::format("{}", its.stream);
-    const std::string name = is_only ? "stream" + number : fmt::format("gpu{}-stream{}", its.device, number);
+    const GpuQueue& gpu_queue = trace.queues[queue];
+    const bool is_only = std::ranges::all_of(
+        trace.queues, [&](const GpuQueue& other) { return other.device == gpu_queue.device; });
+    const std::string number = gpu_queue.stream == kUnknown ? "" : fmt::format("{}", gpu_queue.stream);
+    const std::string name =
+        is_only ? "stream" + number : fmt::format("gpu{}-stream{}", gpu_queue.device, number);
     const auto found = std::ranges::find(run_.streams, name);
     if (found != run_.streams.end()) return static_cast<std::uint32_t>(found - run_.streams.begin());
     run_.streams.push_back(name);
@@ -90,12 +91,12 @@ class Recorder {
 
   void add_operators(const KernelOperators& operators) {
     for (std::uint32_t i = 0; i < operators.distinct(); ++i) {
-      const KernelOperator& of = operators.at(i);
+      const KernelOperator& derived = operators.at(i);
       RecordedOperator& kept = run_.operators.emplace_back();
-      kept = {.op = of.op, .in_another = of.in_another, .note = texts_.of(of.note)};
-      if (!of.op) continue;
+      kept = {.op = derived.op, .in_another = derived.in_another, .note = texts_.of(derived.note)};
+      if (!derived.op) continue;
       try {
-        operator_of(words_of(*of.op));
+        operator_of(words_of(*derived.op));
       } catch (const InfeasibleError& error) {  // of a size that no table of kernels has
         kept = {.note = texts_.of(error.what())};
       }
@@ -105,8 +106,8 @@ class Recorder {
   void add_rank(std::uint32_t number, const RunGraph& graph, Picoseconds shift) {
     const Rank& rank = ranks_[number];
     const RankPoints& points = graph.ranks[number];
-    RecordedRank& its = run_.ranks.emplace_back();
-    its.number = rank.number();
+    RecordedRank& recorded = run_.ranks.emplace_back();
+    recorded.number = rank.number();
     run_.world_size = std::max(run_.world_size, rank.trace.world_size.value_or(0));
     run_.starts_at_release = rank.trace.has_releases;
     if (run_.gpu.empty() && !rank.trace.gpus.empty()) run_.gpu = rank.trace.gpus.front().name;
@@ -125,24 +126,24 @@ class Recorder {
       work.op = first_operator + operators.index_of(i);
       work.start = activity.start + shift - base_;
       work.duration = activity.duration;
-      its.work.push_back(work);
+      recorded.work.push_back(work);
       meanings_[points.starts[i]] = {Role::start, number, i};
       meanings_[points.ends[i]] = {Role::end, number, i};
     }
     for (std::size_t thread = 0; thread < points.threads.size(); ++thread) {
       if (points.threads[thread].empty()) continue;
-      its.threads.push_back(texts_.of(rank.trace.threads[thread].thread));
+      recorded.threads.push_back(texts_.of(rank.trace.threads[thread].thread));
       for (const PointId point : points.threads[thread]) {
-        meanings_[point] = {Role::host, number, static_cast<std::uint32_t>(its.points.size())};
-        its.points.push_back({.thread = static_cast<std::uint32_t>(its.threads.size() - 1),
-                              .date = graph.graph.recorded(point) - base_,
-                              .cost = {}});
+        meanings_[point] = {Role::host, number, static_cast<std::uint32_t>(recorded.points.size())};
+        recorded.points.push_back({.thread = static_cast<std::uint32_t>(recorded.threads.size() - 1),
+                                   .date = graph.graph.recorded(point) - base_,
+                                   .cost = {}});
       }
     }
     for (std::size_t i = 0; i < points.steps.size(); ++i)
-      its.steps.push_back({.name = texts_.of(rank.steps[i].name),
-                           .begin = meanings_[points.steps[i].begin].row,
-                           .end = meanings_[points.steps[i].end].row});
+      recorded.steps.push_back({.name = texts_.of(rank.steps[i].name),
+                                .begin = meanings_[points.steps[i].begin].row,
+                                .end = meanings_[points.steps[i].end].row});
   }
 
   void add_collective(const CollectiveInstance& instance) {

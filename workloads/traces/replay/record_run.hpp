@@ -1,5 +1,5 @@
 #pragma once
-/// From the traces of a run to what is kept of it.
+/// Makes the traces of a run into what is kept of it.
 
 #include <vector>
 

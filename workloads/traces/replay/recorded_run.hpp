@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// A recorded run in the form in which it is kept and replayed: GPU work, what it waited for, what the threads
-/// of the hosts did between, with exact lags. It is what a program file holds.
+/// A recorded run in the form in which it is kept and replayed: GPU work, what it waited for, what the
+/// threads of the hosts did between, with exact lags. It is what a program file holds.
 
 #include <cstdint>
 #include <optional>

@@ -5,7 +5,7 @@
 namespace c3 { inline namespace traces {
 namespace {
 
-/// By collective: when the last of its members that were recorded came.
+/// The start of the last recorded member of each collective.
 std::vector<Picoseconds> latest_starts(const RecordedRun& run) {
   std::vector<Picoseconds> latest(run.collectives.size());
   for (const RecordedRank& rank : run.ranks) {

@@ -20,7 +20,7 @@ struct RecordedSpan {
   bool operator==(const RecordedSpan&) const = default;
 };
 
-/// By row of RecordedRun::ranks, work in its order. A collective ends as long after the start of its last
+/// Work in its order, by row of RecordedRun::ranks. A collective ends as long after the start of its last
 /// member as its duration says.
 std::vector<std::vector<RecordedSpan>> recorded_spans(const RecordedRun& run);
 

@@ -19,7 +19,7 @@ std::optional<DType> dtype_of_collective(std::string_view dtype) {
   return dtype == "Float" ? DType::fp32 : dtype_of(dtype);
 }
 
-/// Of all \p ranks, in groups of \p size neighbours.
+/// Divides all \p ranks into groups of \p size neighbours.
 std::optional<CollectiveCall> in_groups(CollectiveCall call, std::int64_t size, int ranks) {
   if (size < 2) return std::nullopt;
   if (ranks == 0 || size == ranks) return call;
@@ -42,8 +42,8 @@ bool can_run(const Operator& op, const GpuSpec* gpu) {
 
 ReplayChoice::ReplayChoice(const RecordedRun& run, const ReplayModel& model) : run_(run), model_(model) {
   runs_.reserve(run.operators.size());
-  for (const RecordedOperator& of : run.operators)
-    runs_.push_back(!model.classes.empty() && of.op && can_run(*of.op, model.gpu));
+  for (const RecordedOperator& recorded : run.operators)
+    runs_.push_back(!model.classes.empty() && recorded.op && can_run(*recorded.op, model.gpu));
 }
 
 bool ReplayChoice::has_class(WorkClass work) const {
@@ -75,7 +75,7 @@ std::optional<CollectiveCall> specified_call(const RecordedRun& run, const Recor
   call.bytes = Bytes{static_cast<double>(collective.bytes)};
   call.dtype = dtype_of_collective(run.text(collective.dtype));
   if (run.is_of_one_rank()) return in_groups(std::move(call), collective.group_size, ranks);
-  // Of a rank that was not recorded it is not known when it comes; fewer ranks would move fewer bytes.
+  // Nobody knows when a rank comes that was not recorded; fewer ranks would move fewer bytes.
   if (collective.group_size > 0 && collective.group_size != std::ssize(collective.members)) return std::nullopt;
   call.ranks.assign(collective.members.begin(), collective.members.end());
   if (is_rooted(call.kind)) call.root = call.ranks.front();
@@ -89,8 +89,8 @@ AloneCollectives alone_collectives(const RecordedRun& run) {
   if (!run.is_of_one_rank()) return sum;
   using Likeness = std::tuple<TextRow, TextRow, std::int64_t, std::int64_t>;
   const auto likeness = [&](const RecordedWork& work) {
-    const RecordedCollective& of = run.collectives[work.collective];
-    return Likeness{of.kind, of.dtype, of.bytes, of.group_size};
+    const RecordedCollective& collective = run.collectives[work.collective];
+    return Likeness{collective.kind, collective.dtype, collective.bytes, collective.group_size};
   };
   std::map<Likeness, Picoseconds> shortest;
   const auto is_one = [&run](const RecordedWork& work) {  // of unknown sizes, a longer one need not have waited
@@ -150,9 +150,9 @@ std::vector<NotModelled> not_modelled(const RecordedRun& run, const ReplayModel&
   const auto reason_of = [&](const RecordedWork& work, TimedBy by) -> std::string {
     if (by == TimedBy::choice) return "its class is not modelled";
     if (work.op == kNoIndex) return "what it does is not known";
-    const RecordedOperator& of = run.operators[work.op];
-    if (of.op) return "the GPU cannot run it";
-    return run.text(of.note);
+    const RecordedOperator& recorded = run.operators[work.op];
+    if (recorded.op) return "the GPU cannot run it";
+    return run.text(recorded.note);
   };
   std::map<std::tuple<std::string, std::string, bool>, NotModelled> alike;
   for (const RecordedRank& rank : run.ranks) {

@@ -19,7 +19,7 @@ struct ReplayModel {
   int ranks = 0;                 ///< of the cluster; 0: as many as the recorded job had
 };
 
-/// Where the time of one piece of work comes from.
+/// The source of one piece of work's time.
 enum class TimedBy : std::uint8_t {
   model,
   another,   ///< a modelled kernel's time includes it
@@ -43,16 +43,16 @@ class ReplayChoice {
   std::vector<bool> runs_;  ///< by operator
 };
 
-/// As a call, if its kind and bytes are known and say how much each pair of ranks moves. A root is not
-/// recorded: it is the first member. A rank that was recorded alone stands for all \p ranks of a cluster (0: as
-/// many as its job had): they are in groups of neighbours, each of the recorded size, and exchange equal shares
-/// in all-to-alls; nothing if they cannot be. Wrong when: the groups of a lone rank are not of neighbours, as
-/// those of data parallelism beside tensor parallelism are not.
+/// The collective as a call, if its kind and bytes are known and say how much each pair of ranks moves. A root
+/// is not recorded: it is the first member. A rank that was recorded alone stands for all \p ranks of a cluster
+/// (0: as many as its job had): they are in groups of neighbours, each of the recorded size, and exchange equal
+/// shares in all-to-alls; nothing if they cannot be. Wrong when: the groups of a lone rank are not of
+/// neighbours, as those of data parallelism beside tensor parallelism are not.
 std::optional<CollectiveCall> specified_call(const RecordedRun& run, const RecordedCollective& collective,
                                              int ranks = 0);
 
-/// Collectives of a rank that was recorded alone. What they took is transfer and waiting for late ranks; those
-/// that are alike transfer alike, so what is beyond the shortest of them is waiting.
+/// Collectives of a rank that was recorded alone. What they took is transfer and waiting for late ranks;
+/// those that are alike transfer alike, so what is beyond the shortest of them is waiting.
 struct AloneCollectives {
   std::size_t count = 0;
   Picoseconds time;              ///< recorded
@@ -83,7 +83,7 @@ struct NotModelled {
   bool has_time = true;  ///< else it takes none, as none was recorded
 };
 
-/// Of all ranks what keeps its recorded time or takes none, the longest first, then the most frequent.
+/// Work of all ranks that keeps its recorded time or takes none, the longest first, then the most frequent.
 std::vector<NotModelled> not_modelled(const RecordedRun& run, const ReplayModel& model);
 
 /// Every class: ReplayModel::classes of a replay that models all it can.

@@ -16,7 +16,7 @@ Seconds seconds(Picoseconds time) { return Seconds{static_cast<double>(time.coun
 /// A wait that took less than nothing, by two clocks, took nothing.
 Seconds lag_of(Picoseconds lag) { return seconds(std::max(lag, Picoseconds{})); }
 
-/// By row of RecordedRun::collectives: its call; kNoIndex for one whose members are not known.
+/// The call of each row of RecordedRun::collectives; kNoIndex for one whose members are not known.
 using CallRows = std::vector<std::uint32_t>;
 
 /// Calls of which each rank is the only member that is known.
@@ -86,7 +86,7 @@ class ScriptWriter {
     const bool is_modelled = choice_.of(work) == TimedBy::model;
     if (!is_modelled || !run_.starts_at_release)
       operation.recorded = RecordedLags{lag_of(work.after_launch), lag_of(work.after_stream)};
-    // By class, not by name: names can be obfuscated.
+    // Draws go by class, not by name: names can be obfuscated.
     operation.draw = draws_.next(draw_streams_[work.stream], std::string(name_of(work.work_class)));
     const std::uint32_t joined = call_of(work);
     if (joined == kNoIndex) {
@@ -103,8 +103,8 @@ class ScriptWriter {
     if (event != kNoIndex) add(work, {.work = RecordEvent{event}, .name = script_.events[event]});
   }
 
-  /// The call that \p work joins. Of a collective whose others are not known, its rank alone: it communicates
-  /// for as long as it did. kNoIndex: it is no collective.
+  /// The call that \p work joins. A collective whose other members are not known has a call of its rank alone:
+  /// it communicates for as long as it did. kNoIndex: it is no collective.
   std::uint32_t call_of(const RecordedWork& work) {
     if (work.collective != kNoIndex && calls_[work.collective] != kNoIndex) return calls_[work.collective];
     if (work.work_class != WorkClass::collective) return kNoIndex;
@@ -154,7 +154,7 @@ class ScriptWriter {
     }
   }
 
-  /// Where the host waited for a place in its queue, the trace has a wait for the work before.
+  /// The queue has no limit: where the host waited for a place in it, the trace has a wait for the work before.
   static constexpr int kEndless = 1 << 30;
 
   const RecordedRun& run_;
@@ -217,7 +217,7 @@ void set_ranks(Program& program, const RankRoles& roles, const std::vector<std::
   if (program.scripts.size() == 1) program.ranks.clear();
 }
 
-/// Where ranks do different things, their classes are named after the first that was recorded.
+/// Names classes of ranks that do different things after the first rank that was recorded.
 void name_scripts(Program& program, const RecordedRun& run, const std::vector<std::uint32_t>& script_of_row) {
   if (program.scripts.size() == 1) return;
   for (std::size_t row = 0; row < script_of_row.size(); ++row) {

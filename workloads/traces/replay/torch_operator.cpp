@@ -28,7 +28,7 @@ class Arguments {
   Arguments& tensor(const Dims& dims, std::string_view type) { return add(Json(dims), type, ""); }
   Arguments& scalar(std::string_view value) { return add(Json::array(), "Scalar", value); }
   Arguments& list(std::string_view value) { return add(Json::array(), "ScalarList", value); }
-  /// Of tensors whose shapes follow from others, and of optional arguments.
+  /// Stands for tensors whose shapes follow from others, and for optional arguments.
   Arguments& nothing(int count = 1) {
     for (int i = 0; i < count; ++i)
       add(Json::array(), "", "");
@@ -67,7 +67,7 @@ std::string_view torch_type(DType dtype) {
   throw std::logic_error("torch_type: unknown data type");
 }
 
-/// In the words of tables of kernels.
+/// Writes the operator in the words of tables of kernels.
 TorchOperator in_words(const Operator& op) {
   const OperatorWords words = words_of(op);
   Arguments arguments;
@@ -97,8 +97,8 @@ bool has_torch_name(AttentionKernel kernel) {
   return kernel == newest || kernel == cudnn || kernel == flash2;
 }
 
-/// By the schemas of PyTorch 2.1 to 2.8: [batch, heads, tokens, head_dim], backward behind the gradient of the
-/// output.
+/// Follows the schemas of PyTorch 2.1 to 2.8: [batch, heads, tokens, head_dim]; the backward pass takes the
+/// output's gradient first.
 TorchOperator attention(const AttentionShape& shape) {
   const std::string_view type = torch_type(shape.dtype);
   const bool is_backward = shape.pass == Pass::backward;

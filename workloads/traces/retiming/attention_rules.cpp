@@ -11,7 +11,7 @@ enum class Layout : std::uint8_t {
   heads_tokens   ///< [batch, heads, tokens, head_dim]
 };
 
-/// Where an operator has its tensors, and whether a query sees later keys.
+/// Positions of an operator's tensors, and of the flag whether a query sees later keys.
 struct AttentionRule {
   std::string_view op;
   std::size_t query;   ///< keys and values follow
@@ -21,7 +21,7 @@ struct AttentionRule {
   AttentionKernel kernel = AttentionKernel::flash2;
 };
 
-/// By the schemas of PyTorch 2.1 to 2.8 (native_functions.yaml) and flash-attn 2.
+/// Schemas of PyTorch 2.1 to 2.8 (native_functions.yaml) and flash-attn 2.
 constexpr std::array kAttention{
     AttentionRule{"_flash_attention_forward", 0, 8, Layout::tokens_heads},
     AttentionRule{"_flash_attention_backward", 1, 11, Layout::tokens_heads, Pass::backward},
@@ -60,7 +60,9 @@ KernelOperator derive_attention(const LaunchedKernel& kernel) {
   if (kernel.alike > 1) return not_found("attention that several kernels compute");
   const OpArgument& query = kernel[rule.query];
   const OpArgument& key = kernel[rule.query + 1];
-  const auto has_4 = [](const OpArgument& of) { return of.is_tensor() && of.tensors.front().size() == 4; };
+  const auto has_4 = [](const OpArgument& argument) {
+    return argument.is_tensor() && argument.tensors.front().size() == 4;
+  };
   if (!has_4(query) || !has_4(key)) return not_found("attention over sequences of unlike length");
   const std::optional<DType> dtype = dtype_of(query.type);
   if (!dtype) return not_found("attention in a type without a rate");

@@ -8,7 +8,7 @@
 namespace c3 { inline namespace traces {
 namespace {
 
-/// Where an operator has what a convolution is made of.
+/// Positions of the arguments that make a convolution.
 struct ConvolutionRule {
   std::string_view op;
   std::size_t input;
@@ -19,7 +19,7 @@ struct ConvolutionRule {
   std::size_t groups;
 };
 
-/// By the schemas of PyTorch (native_functions.yaml).
+/// Schemas of PyTorch (native_functions.yaml).
 constexpr std::array kConvolutions{
     ConvolutionRule{"cudnn_convolution", 0, 1, 2, 3, 4, 5},
     ConvolutionRule{"miopen_convolution", 0, 1, 3, 4, 5, 6},
@@ -37,7 +37,7 @@ Part part_of(const LaunchedKernel& kernel) {
   return Part::unknown;
 }
 
-/// Of one image, its spatial dimensions merged.
+/// Sizes of one image, its spatial dimensions merged.
 struct Sizes {
   std::int64_t batch = 0;                    ///< images
   std::int64_t in = 1, out = 1, kernel = 1;  ///< points of input, output, filter

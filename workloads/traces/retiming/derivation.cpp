@@ -33,7 +33,7 @@ constexpr std::array kTypes{
     TypeBytes{"complex<double>", 16},
 };
 
-/// Of split products (cuBLAS, hipBLASLt), of flash attention's backward pass.
+/// Helper kernels of split products (cuBLAS, hipBLASLt) and of flash attention's backward pass.
 constexpr std::array<std::string_view, 7> kHelpers{"splitkreduce", "splitk_reduce", "postgsu",       "dot_do_o",
                                                    "convert_dq",   "preprocess",    "combine_kernel"};
 
@@ -152,10 +152,10 @@ WorkClass class_of(const LaunchedKernel& kernel) {
 
 }  // namespace
 
-WorkClass work_class(const OperatorClass& of) {
-  const auto* const found = std::ranges::find(kWorkClassNames, of.name);
+WorkClass work_class(const OperatorClass& operators) {
+  const auto* const found = std::ranges::find(kWorkClassNames, operators.name);
   if (found != kWorkClassNames.end()) return static_cast<WorkClass>(found - kWorkClassNames.begin());
-  return of.has_product() ? WorkClass::gemm : WorkClass::vector;
+  return operators.has_product() ? WorkClass::gemm : WorkClass::vector;
 }
 
 KernelOperator derive_written(const LaunchedKernel& kernel) {

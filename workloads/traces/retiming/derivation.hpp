@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// From the facts of one kernel to its operator. The rules are a table in README.md.
+/// Derives a kernel's operator from its facts. The rules are a table in README.md.
 
 #include <optional>
 #include <span>
@@ -44,12 +44,12 @@ KernelOperator derive_product(const LaunchedKernel& kernel);
 KernelOperator derive_convolution(const LaunchedKernel& kernel);
 KernelOperator derive_attention(const LaunchedKernel& kernel);
 KernelOperator derive_vector(const LaunchedKernel& kernel);
-/// The class of kernels that compute operators of \p of: the one with its name; else by whether it multiplies.
-WorkClass work_class(const OperatorClass& of);
-/// Of an operator of namespace `c3sim`, whose arguments are the words of a table of kernels.
+/// The class of kernels that compute \p operators: the one with its name; else by whether it multiplies.
+WorkClass work_class(const OperatorClass& operators);
+/// Derives an operator of namespace `c3sim`, whose arguments are the words of a table of kernels.
 KernelOperator derive_written(const LaunchedKernel& kernel);
 
-// Of kernels without a product: those that apply one function to each element, and to lists of tensors.
+// Kernels without a product: those that apply one function to each element, and to lists of tensors.
 bool is_elementwise(const LaunchedKernel& kernel);
 KernelOperator derive_elementwise(const LaunchedKernel& kernel);
 KernelOperator derive_lists(const LaunchedKernel& kernel);
@@ -68,8 +68,8 @@ std::string_view telling_word(std::string_view op);
 /// The word in an operator's name that says that it goes along rows: "softmax", "layer_norm", ..; else empty.
 std::string_view row_word(std::string_view op);
 
-/// Elements of the largest tensor that is believed: 1 PB of bytes, beyond any GPU. Sizes of what is derived
-/// from smaller ones fit 64 bits.
+/// Elements of the largest tensor that is believed: 1 PB of bytes, beyond any GPU. Sizes of what is
+/// derived from smaller ones fit 64 bits.
 inline constexpr std::int64_t kMostElements = std::int64_t{1} << 50;
 
 // Results.
@@ -78,7 +78,7 @@ KernelOperator found(Operator op, std::string_view rule);
 /// matrix units are TF32: a product of 16 bits with twice the k, of as many operand bytes and matrix cycles.
 KernelOperator found_product(const LaunchedKernel& kernel, GemmShape shape, std::string_view rule);
 KernelOperator not_found(std::string_view reason);
-/// Of a kernel in whose place another one has an operator: KernelOperators finds it.
+/// Result for a kernel in whose place another one has an operator: KernelOperators finds it.
 KernelOperator part_of_another(std::string_view rule);
 
 /// Nothing for types that the model of kernels does not know: fp64, integers.

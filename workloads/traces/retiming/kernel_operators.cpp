@@ -126,13 +126,15 @@ KernelOperators::KernelOperators(const Rank& rank) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> joined;  // helper and main kernel
   index_.reserve(index.size());
   for (std::uint32_t i = 0; i < index.size(); ++i) {
-    const KernelOperator& its = found[index[i]];
-    const auto carrier = its.in_another ? main.find(facts.recorded_op(i)) : main.end();
-    const std::uint32_t of = carrier == main.end() ? kNoIndex : carrier->second;
+    const KernelOperator& kernel = found[index[i]];
+    const auto carrier = kernel.in_another ? main.find(facts.recorded_op(i)) : main.end();
+    const std::uint32_t main_operator = carrier == main.end() ? kNoIndex : carrier->second;
     const auto [place, is_new] =
-        joined.try_emplace({index[i], of}, static_cast<std::uint32_t>(distinct_.size()));
+        joined.try_emplace({index[i], main_operator}, static_cast<std::uint32_t>(distinct_.size()));
     if (is_new)
-      distinct_.push_back(its.in_another ? helper_of(its, of == kNoIndex ? nullptr : &found[of]) : its);
+      distinct_.push_back(kernel.in_another
+                              ? helper_of(kernel, main_operator == kNoIndex ? nullptr : &found[main_operator])
+                              : kernel);
     index_.push_back(place->second);
   }
 }

@@ -44,7 +44,7 @@ struct Timed {
   std::string text;
 };
 
-/// On which GPUs, and how.
+/// The GPUs on which kernels are timed, and how.
 struct Question {
   const GpuSpec& gpu;
   const GpuSpec* recorded_on;
@@ -86,27 +86,27 @@ void add_rank(const Rank& rank, std::uint32_t number, const Question& asked,
 
 /// Sums and errors of one class while kernels are added.
 struct Sum {
-  RetimedClass of;
+  RetimedClass totals;
   std::vector<double> errors;
 
   void add(const RetimedKernel& kernel) {
-    ++of.count;
-    of.recorded += kernel.recorded;
-    of.scaled += kernel.scaled();
+    ++totals.count;
+    totals.recorded += kernel.recorded;
+    totals.scaled += kernel.scaled();
     if (!kernel.predicted) return;
-    ++of.covered;
-    of.recorded_covered += kernel.recorded;
-    of.predicted += *kernel.predicted;
+    ++totals.covered;
+    totals.recorded_covered += kernel.recorded;
+    totals.predicted += *kernel.predicted;
     if (!kernel.predicted_there) return;
-    of.predicted_there += *kernel.predicted_there;
+    totals.predicted_there += *kernel.predicted_there;
     if (!kernel.in_another && kernel.recorded.value > 0.0)
       errors.push_back(std::abs(*kernel.predicted_there / kernel.recorded - 1.0));
   }
 
   RetimedClass finished() {
-    if (errors.empty()) return of;
-    of.median_error = lower_median(std::move(errors));
-    return of;
+    if (errors.empty()) return totals;
+    totals.median_error = lower_median(std::move(errors));
+    return totals;
   }
 };
 
@@ -115,15 +115,15 @@ void sum_up(Retiming& retiming) {
   Sum all;
   for (const RetimedKernel& kernel : retiming.kernels) {
     Sum& sum = classes[static_cast<std::size_t>(kernel.work)];
-    sum.of.work = kernel.work;
+    sum.totals.work = kernel.work;
     sum.add(kernel);
     if (kernel.work != WorkClass::collective) all.add(kernel);
   }
   for (Sum& sum : classes) {
-    if (sum.of.count > 0) retiming.classes.push_back(sum.finished());
+    if (sum.totals.count > 0) retiming.classes.push_back(sum.finished());
   }
   std::ranges::sort(retiming.classes, std::ranges::greater{},
-                    [](const RetimedClass& of) { return of.recorded.value; });
+                    [](const RetimedClass& retimed) { return retimed.recorded.value; });
   retiming.all = all.finished();
 }
 

@@ -47,7 +47,7 @@ struct RetimedClass {
   Seconds scaled;            ///< of all kernels, as RetimedKernel::scaled
   double median_error = 0;   ///< |predicted_there / recorded - 1|, median over kernels of their own time
 
-  /// Of all kernels: predictions, and recorded times where there are none.
+  /// Time of all kernels: predictions, and recorded times where there are none.
   Seconds modelled() const { return predicted + (recorded - recorded_covered); }
 };
 

@@ -24,7 +24,7 @@ constexpr std::array kRows{RowRule{"softmax", VectorOp::softmax}, RowRule{"rmsno
 const RowRule* row_rule(std::string_view op) {
   const std::string lower = in_small_letters(op);
   const auto* const rule = std::ranges::find_if(
-      kRows, [&](const RowRule& each) { return lower.find(each.word) != std::string::npos; });
+      kRows, [&](const RowRule& row) { return lower.find(row.word) != std::string::npos; });
   return rule == kRows.end() ? nullptr : rule;
 }
 
@@ -97,7 +97,7 @@ KernelOperator derive_reduction(const LaunchedKernel& kernel) {
   return found(shape, "reduction");
 }
 
-/// As many rows of a table as there are indices.
+/// Moves as many rows of a table as there are indices.
 KernelOperator derive_table(const LaunchedKernel& kernel) {
   const bool is_backward = kernel.op == "embedding_dense_backward";
   const OpArgument& table = kernel[0];
@@ -126,8 +126,8 @@ KernelOperator derive_concatenation(const LaunchedKernel& kernel) {
       "concatenation: a copy of all its tensors");
 }
 
-/// Of batch norm, the kernels that go through the tensor element by element. The others give each channel one
-/// work group, of which few fill a GPU: no class of the kernel model has such a grid.
+/// Derives only those kernels of batch norm that go through the tensor element by element. The others give each
+/// channel one work group, of which few fill a GPU: no class of the kernel model has such a grid.
 KernelOperator derive_batch_norm(const LaunchedKernel& kernel) {
   const OpArgument* const tensor = first_tensor(kernel);
   const bool applies = kernel.is_named("transform_input");
