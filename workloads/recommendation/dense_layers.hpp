@@ -30,7 +30,7 @@ class DenseLayers {
   DenseLayers(const RecommendationJob& job, std::int64_t samples) : job_(job), samples_(samples) {}
 
   std::vector<HostedOperator> bottom_forward() const;
-  /// Of the sums of narrow tables, a product each (mixed dimensions, arXiv 1909.11810).
+  /// A product for the sums of each narrow table (mixed dimensions, arXiv 1909.11810).
   std::vector<HostedOperator> projections_forward() const;
   std::vector<HostedOperator> projections_backward() const;
   std::vector<HostedOperator> interaction_forward() const;
@@ -49,8 +49,8 @@ class DenseLayers {
   std::vector<HostedOperator> forward(const std::vector<Layer>& layers) const;
   std::vector<HostedOperator> backward(const std::vector<Layer>& layers) const;
   std::vector<Operator> of_parameters(bool updates) const;
-  /// Of the lower triangle: PyTorch's index_put sorts all positions before it adds to them, since some could be
-  /// the same (aten/src/ATen/native/cuda/Indexing.cu, index_put_with_sort_kernel).
+  /// Gradient of the gather of the lower triangle: PyTorch's index_put sorts all positions before it adds to
+  /// them, since some could be the same (aten/src/ATen/native/cuda/Indexing.cu, index_put_with_sort_kernel).
   HostedOperator gather_backward() const;
 
   const RecommendationJob& job_;

@@ -31,7 +31,7 @@ constexpr auto enum_names(TableSharding) {
                                                  {"data", TableSharding::data}});
 }
 
-/// Where the rows of a table are.
+/// The memory that holds the rows of a table.
 enum class TableMemory : std::uint8_t {
   gpu,
   host,  ///< but for those cached: what a batch looks up comes over the link, and goes back when it has changed

@@ -18,7 +18,7 @@ bool has(const EmbeddingTable& table, int rank) {
   return !by_rank || std::ranges::find(table.ranks, rank) != table.ranks.end();
 }
 
-/// Of \p whole things the share of each of \p parts, 1 at least.
+/// The share of \p whole things that each of \p parts has, 1 at least.
 std::int64_t share(std::int64_t whole, std::int64_t parts) {
   return std::max<std::int64_t>(1, (whole + parts - 1) / parts);
 }
@@ -66,7 +66,7 @@ TablePart part_of(const RecommendationJob& job, std::size_t number, NodeRanks gr
   if (table.sharding == TableSharding::grid) shape.cols = table.cols / grid.nodes();
   if (const int parts = row_parts(table.sharding, grid); parts > 1) {
     shape.rows = share(table.rows, parts);
-    // Of few lookups most bags have none here: as many bags with one.
+    // If lookups are few, most bags have none here: counts as many bags with one.
     shape.bags = std::min(job.batch, share(job.batch * table.lookups, parts));
     shape.lookups = share(table.lookups, parts);
   }
@@ -153,8 +153,8 @@ std::vector<Bytes> sums_sent(const RecommendationJob& job, NodeRanks grid) {
       if (sharding == TableSharding::table || sharding == TableSharding::column) columns += part.shape.cols;
     }
     const double samples = static_cast<double>(job.batch / grid.ranks);
-    const Bytes each = element_size(job.dtype) * (samples * static_cast<double>(columns));
-    sends.insert(sends.end(), static_cast<std::size_t>(grid.ranks), each);
+    const Bytes bytes_to_rank = element_size(job.dtype) * (samples * static_cast<double>(columns));
+    sends.insert(sends.end(), static_cast<std::size_t>(grid.ranks), bytes_to_rank);
   }
   return sends;
 }

@@ -19,10 +19,10 @@ struct TablePart {
   Bytes fetched;          ///< that a batch brings from the host, each row once, and takes back there
 };
 
-/// \p table of \p job as a rank has it that has a part of it. By table and by column all samples' bags, by row
-/// and by grid all samples' bags with its share of their lookups, data-parallel its own samples' bags. Of a
-/// table of the host, the GPU holds the cached rows and those that a batch fetches: RowReuse::distinct_beyond.
-/// Wrong when: memory is migrated page by page.
+/// The part of \p table of \p job that a rank with a part of it has. By table and by column it has all samples'
+/// bags, by row and by grid all samples' bags with its share of their lookups, data-parallel its own samples'
+/// bags. If the table is the host's, the GPU holds the cached rows and those that a batch fetches:
+/// RowReuse::distinct_beyond. Wrong when: memory is migrated page by page.
 TablePart part_of(const RecommendationJob& job, std::size_t table, NodeRanks grid);
 /// All that the rank \p rank looks up.
 std::vector<TablePart> parts_of(const RecommendationJob& job, int rank, NodeRanks grid);

@@ -85,7 +85,7 @@ class RankStep {
                  job_.inputs == InputCopies::blocking);
   }
 
-  /// Of its own samples where ranks exchange them, else of the tables that it has.
+  /// Indices of the rank's own samples where ranks exchange them, else of the tables that it has.
   Bytes loaded_indices() const {
     if (is_alone() || !job_.exchanges_inputs) return Bytes{lookup_ ? all_lookups(*lookup_) * kIndex : 0.0};
     Bytes sum;
@@ -120,26 +120,28 @@ class RankStep {
                         .groups = groups});
   }
 
-  /// Sums of tables by row are added up for the ranks of their samples. By grid, a node's ranks add theirs up
-  /// for the samples of ranks at the same place of all nodes, to which they then go.
+  /// Sums of tables by row are added up for the ranks of their samples. Tables by grid: a node's ranks add
+  /// theirs up for the samples of ranks at the same place of all nodes, to which they then go.
   void add_up_rows() {
-    if (const auto its = columns(TableSharding::row))
-      shared_rows("rows", CollectiveKind::reduce_scatter, job_.batch, its);
-    const auto its = columns(TableSharding::grid);
-    if (its == 0) return;
-    if (grid_.in_node > 1) shared_rows("grid", CollectiveKind::reduce_scatter, job_.batch, its, in_node());
-    shared_rows("grid", CollectiveKind::all_to_all, job_.batch / grid_.in_node, its, across_nodes());
+    if (const auto row_columns = columns(TableSharding::row))
+      shared_rows("rows", CollectiveKind::reduce_scatter, job_.batch, row_columns);
+    const auto grid_columns = columns(TableSharding::grid);
+    if (grid_columns == 0) return;
+    if (grid_.in_node > 1)
+      shared_rows("grid", CollectiveKind::reduce_scatter, job_.batch, grid_columns, in_node());
+    shared_rows("grid", CollectiveKind::all_to_all, job_.batch / grid_.in_node, grid_columns, across_nodes());
   }
 
   /// The gradients of those sums go the other way.
   void gather_rows() {
-    if (const auto its = columns(TableSharding::row))
-      shared_rows("rows", CollectiveKind::all_gather, job_.batch, its);
-    const auto its = columns(TableSharding::grid);
-    if (its == 0) return;
-    shared_rows("grid.gradients", CollectiveKind::all_to_all, job_.batch / grid_.in_node, its, across_nodes());
+    if (const auto row_columns = columns(TableSharding::row))
+      shared_rows("rows", CollectiveKind::all_gather, job_.batch, row_columns);
+    const auto grid_columns = columns(TableSharding::grid);
+    if (grid_columns == 0) return;
+    shared_rows("grid.gradients", CollectiveKind::all_to_all, job_.batch / grid_.in_node, grid_columns,
+                across_nodes());
     if (grid_.in_node > 1)
-      shared_rows("grid.gradients", CollectiveKind::all_gather, job_.batch, its, in_node());
+      shared_rows("grid.gradients", CollectiveKind::all_gather, job_.batch, grid_columns, in_node());
   }
 
   RankGroups in_node() const { return {.size = grid_.in_node}; }
@@ -204,10 +206,10 @@ class RankStep {
     return turned;
   }
 
-  void sum_gradients(std::string_view of, std::int64_t parameters) {
+  void sum_gradients(std::string_view layers, std::int64_t parameters) {
     if (is_alone()) return;
-    writer_.order(compute_, gradients_, fmt::format("gradients of {} made", of));
-    writer_.collective(gradients_, fmt::format("gradients.{}", of),
+    writer_.order(compute_, gradients_, fmt::format("gradients of {} made", layers));
+    writer_.collective(gradients_, fmt::format("gradients.{}", layers),
                        {.kind = CollectiveKind::all_reduce,
                         .bytes = element_size(job_.dtype) * static_cast<double>(parameters),
                         .dtype = job_.dtype});
@@ -236,7 +238,7 @@ class RankStep {
     }
   }
 
-  /// Of such tables, with a gradient of every row.
+  /// Updates tables that every rank has, with a gradient of every row.
   void update_copies() {
     if (is_alone()) return;
     for (const EmbeddingTable& table : job_.tables) {

@@ -23,12 +23,12 @@ Seconds time_alone_of(const Operator& op, const GpuSpec& gpu) {
   return time_alone(describe("table", op, gpu), gpu, {.launch = LaunchCost::device}).time;
 }
 
-/// Of a GPU's copies; 0: not known.
+/// Rate of a GPU's copies to and from its host; 0: not known.
 BytesPerSecond host_rate(const NodeSpec& node) {
   return node.c2c.raw.value > 0.0 ? node.c2c.one_way : node.pcie.one_way;
 }
 
-/// In one kernel each way.
+/// Times of one kernel each way.
 TableTimes time_of_kernels(EmbeddingShape shape, const GpuSpec& gpu) {
   TableTimes time{.forward = time_alone_of(shape, gpu), .backward = {}};
   if (is_exact(shape.update))
@@ -45,7 +45,7 @@ TableTimes with_host(TableTimes kernels, Bytes fetched, BytesPerSecond host) {
   return {.forward = kernels.forward + fetched / host, .backward = kernels.backward + fetched / host};
 }
 
-/// Of one of \p together alike tables in one kernel, as many as fit: its share.
+/// Share of one of \p together alike tables in the time of one kernel, which takes as many as fit.
 TableTimes time_in_kernel(EmbeddingShape shape, std::int64_t together, const GpuSpec& gpu) {
   const double fitting = std::floor(gpu.hbm.size / table_bytes(shape));
   shape.tables =
@@ -55,7 +55,7 @@ TableTimes time_in_kernel(EmbeddingShape shape, std::int64_t together, const Gpu
   return {.forward = all.forward / tables, .backward = all.backward / tables};
 }
 
-/// Of a rank with some of \p parts.
+/// Times of a rank that has \p tables of \p parts.
 TableTimes time_of_rank(const std::vector<TablePart>& parts, const std::vector<std::size_t>& tables,
                         const GpuSpec& gpu, BytesPerSecond host) {
   std::vector<TablePart> own;
@@ -82,11 +82,11 @@ double weight(const TableCost& cost, Sharder sharder) {
 }
 
 /// What each rank has of something.
-template <class Of>
-std::vector<double> by_rank(const PlacementSpace& space, const Placement& placement, Of of) {
+template <class Amount>
+std::vector<double> by_rank(const PlacementSpace& space, const Placement& placement, Amount amount) {
   std::vector<double> sums(static_cast<std::size_t>(space.ranks));
   for (std::size_t i = 0; i < placement.size(); ++i)
-    sums[static_cast<std::size_t>(placement[i])] += of(space.costs[i]);
+    sums[static_cast<std::size_t>(placement[i])] += amount(space.costs[i]);
   return sums;
 }
 
@@ -184,7 +184,7 @@ std::vector<std::size_t> tables_of(const Placement& placement, int rank) {
   return tables;
 }
 
-/// Of each rank, the tables' times together.
+/// Sum of the tables' times on each rank.
 std::vector<TableTimes> times_together(const PlacementSpace& space, const Placement& placement) {
   std::vector<TableTimes> times(static_cast<std::size_t>(space.ranks));
   for (std::size_t i = 0; i < placement.size(); ++i) {
@@ -195,7 +195,7 @@ std::vector<TableTimes> times_together(const PlacementSpace& space, const Placem
   return times;
 }
 
-/// Of each rank's kernels.
+/// Times of each rank's kernels.
 std::vector<TableTimes> kernel_times(const PlacementSpace& space, const Placement& placement) {
   if (!space.kernels) return times_together(space, placement);
   std::vector<TableTimes> times;
@@ -218,7 +218,7 @@ struct Change {
   }
 };
 
-/// Those of the deciding ranks that lower the bound, as far as the tables' times say, and fit.
+/// Changes of the deciding ranks that lower the bound, as far as the tables' times say, and fit.
 std::vector<Change> promising(const PlacementSpace& space, const Placement& placement, const RankLoads& loads) {
   constexpr double kRounding = 1e-9;  // else equal placements take turns
   const Seconds limit = loads.time() * (1.0 - kRounding);

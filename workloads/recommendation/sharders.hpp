@@ -13,7 +13,7 @@ namespace c3 { inline namespace workloads {
 /// The rank of each table.
 using Placement = std::vector<int>;
 
-/// Of kernels, forward and backward: ranks wait for each other between, at the exchange of sums.
+/// Times of kernels, forward and backward: ranks wait for each other between, at the exchange of sums.
 struct TableTimes {
   Seconds forward;   ///< of lookups, and of the host's rows that come
   Seconds backward;  ///< of sort and update, and of the host's rows that go
@@ -41,7 +41,7 @@ struct PlacementSpace {
   /// absent: as long as the tables' times together.
   std::function<TableTimes(const std::vector<std::size_t>& tables)> kernels = {};
 };
-/// Of the free tables of \p job.
+/// The space of the free tables of \p job.
 PlacementSpace placement_space(const RecommendationJob& job, const ClusterSpec& cluster);
 
 /// Whether no rank has more than its memory.
@@ -55,9 +55,9 @@ std::uint64_t drawn_number(std::uint64_t seed, std::uint64_t draw, std::uint64_t
 /// exchanges overlap, or wait for other things.
 Seconds least_time(const PlacementSpace& space, const Placement& placement);
 
-/// In turn, at random, or largest weight first, to the rank that has least of it so far and has room; `search`
-/// improves what by_time places. \throws InfeasibleError when no rank has room for a table, or the placement
-/// does not fit.
+/// Places tables in turn, at random, or largest weight first on the rank that has least weight so far and has
+/// room; `search` improves what by_time places. \throws InfeasibleError when no rank has room for a table,
+/// or the placement does not fit.
 Placement place(const PlacementSpace& space, Sharder sharder, std::uint64_t seed);
 
 /// Moves and swaps of single tables from \p placement on, the best one of the longest rank each time, until
