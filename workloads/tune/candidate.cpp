@@ -49,7 +49,7 @@ CandidateFacts facts_of(const Experiment& experiment) {
   return facts_of(experiment, fits ? least_of(experiment) : ModelTimes{});
 }
 
-/// From \p few micro-batches and some more; absent where these do not say what the whole needs.
+/// Facts from \p few micro-batches and some more; absent where these do not say what the whole needs.
 std::optional<CandidateFacts> facts_of_few(const Experiment& few) {
   const Sizes sizes = micro_batches_of(*few.family);
   const Experiment more = outlined(few, {few.family->size().layers, sizes.of[1]});
@@ -82,7 +82,7 @@ Expense least_of(const Expense& a, const Expense& b) {
   return {.time = std::min(a.time, b.time), .energy = std::min(a.energy, b.energy)};
 }
 
-/// Of several draws: the most that one needs, the least that one takes.
+/// Facts over several draws: the most that one needs, the least that one takes.
 CandidateFacts together(const CandidateFacts& a, const CandidateFacts& b) {
   const bool fits = a.fits && b.fits;
   return {.size = b.size,

@@ -16,10 +16,11 @@ struct CandidateFacts {
   bool operator==(const CandidateFacts&) const = default;
 };
 
-/// Of an experiment, or where it has draws, of all that \p make makes. A training step is looked at with few
-/// micro-batches where that is shorter (outlined_micro_batches()) and some more need as much memory; times of
-/// the whole follow as if each further one took as long. \param outline the nominal experiment as
-/// StepExtent::outline has it: its program of so many micro-batches, its family that of the whole step
+/// Facts of an experiment, or where it has draws, of all experiments that \p make makes. A training step is
+/// looked at with few micro-batches where that is shorter (outlined_micro_batches()) and some more need as much
+/// memory; times of the whole follow as if each further one took as long. \param outline the nominal
+/// experiment as StepExtent::outline has it: its program of so many micro-batches, its family that of the whole
+/// step
 /// \throws InfeasibleError as model_times() does, InterruptedError
 CandidateFacts candidate_facts(const Experiment& outline, const ExperimentFactory& make);
 

@@ -44,7 +44,7 @@ void CandidateSearch::tell(std::size_t candidate, std::optional<double> cost) {
   costs_[candidate] = cost;
   if (!cost) return;
   if (*cost < bound(candidate)) ++broken_;
-  const auto rank = [this](std::size_t its) { return std::pair(*costs_[its], its); };
+  const auto rank = [this](std::size_t number) { return std::pair(*costs_[number], number); };
   if (!best_ || rank(candidate) < rank(*best_)) best_ = candidate;
   if (learnt_.size() == kMostLearnt) return;
   learnt_.push_back(candidate);
@@ -131,12 +131,12 @@ double CandidateSearch::likely_regret(const Numbers& open) {
 std::size_t CandidateSearch::likeliest(const Numbers& candidates) {
   if (!best_) {
     return *std::ranges::min_element(candidates, {},
-                                     [this](std::size_t its) { return candidates_.estimates[its]; });
+                                     [this](std::size_t number) { return candidates_.estimates[number]; });
   }
   learn();
   const double best = std::log(*costs_[*best_]);
-  return *std::ranges::max_element(candidates, {}, [&](std::size_t its) {
-    return (best - predictions_[its].mean) / predictions_[its].scale;
+  return *std::ranges::max_element(candidates, {}, [&](std::size_t number) {
+    return (best - predictions_[number].mean) / predictions_[number].scale;
   });
 }
 

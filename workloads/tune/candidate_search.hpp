@@ -17,7 +17,7 @@ struct SearchedCandidates {
   std::vector<bool> left_out = {};             ///< nobody asks for them, and regrets count them; empty: none
 };
 
-/// When a search ends. By default when no other candidate can be better.
+/// Limits at which a search ends; it also ends when no other candidate can be better.
 struct SearchLimits {
   std::optional<std::size_t> budget = std::nullopt;  ///< most candidates to ask for
   std::optional<double> regret = std::nullopt;       ///< a likely_regret() that is small enough
@@ -39,7 +39,8 @@ class CandidateSearch {
 
   /// The next candidate to find the cost of; absent where none is wanted, or none until one is told.
   std::optional<std::size_t> ask();
-  /// Of a candidate that was asked for, once. \param cost above 0; absent: it has none, and is out of the race
+  /// Tells the cost of a candidate that was asked for, once. \param cost above 0; absent: it has none, and is
+  /// out of the race
   void tell(std::size_t candidate, std::optional<double> cost);
 
   /// A better known \p cost of a candidate that has one. Those whose cost was revised more often are better
@@ -57,8 +58,8 @@ class CandidateSearch {
   std::size_t pruned() const;
   /// Candidates that nobody told, and that may be better than the best.
   std::size_t open() const;
-  /// By how much the best may cost more than the least of all candidates, by their bounds, as a share of that:
-  /// 0 where none is open. Absent without a best, and after a cost below its bound.
+  /// Share by which the best may cost more than the least of all candidates, according to their bounds: 0 where
+  /// none is open. Absent without a best, and after a cost below its bound.
   std::optional<double> worst_regret() const;
   /// The same by the surrogate, no more than the worst. Costs of open candidates are taken as independent.
   std::optional<double> likely_regret();
@@ -71,10 +72,10 @@ class CandidateSearch {
   /// Whether \p candidate may be better than the best that was told.
   bool may_win(std::size_t candidate) const { return !best_ || bound(candidate) < *costs_[*best_]; }
   Numbers untold() const;
-  /// Those that may win and that nobody asked for yet.
+  /// Candidates that may win and that nobody asked for yet.
   Numbers unasked() const;
   std::size_t likeliest(const Numbers& candidates);
-  /// Of all candidates if nobody but \p open may be better. \pre there is a best
+  /// Likely regret over all candidates if nobody but \p open may be better. \pre there is a best
   double likely_regret(const Numbers& open);
   void learn();
 

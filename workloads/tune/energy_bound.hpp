@@ -26,7 +26,7 @@ std::vector<double> ranks_by_script(const Program& program, int ranks);
 
 /// What a board draws at least until \p time, or later, in a run with products of \p energy: as long as its
 /// clock is free, idle power and its products' energy at boost clock; where it is slowed, no less than
-/// kHeldPower of the limit. Of a part of the run either holds, so that a product for which the limit allows
+/// kHeldPower of the limit. Either may hold for a part of the run, so that a product for which the limit allows
 /// less than its energy counts that. HBM, links and vector units are left out, which makes the bound lower.
 Joules least_energy(const GpuSpec& gpu, const ProductEnergy& energy, Seconds time);
 

@@ -22,9 +22,9 @@ LeastTimes::LeastTimes(const Experiment& experiment, int cus_per_xcd)
 OperationTimes LeastTimes::of(const Script& script) {
   OperationTimes lasts;
   for (const std::vector<Operation>& stream : script.streams) {
-    std::vector<Seconds>& its = lasts.emplace_back();
+    std::vector<Seconds>& times = lasts.emplace_back();
     for (const Operation& operation : stream)
-      its.push_back(of(operation));
+      times.push_back(of(operation));
   }
   return lasts;
 }

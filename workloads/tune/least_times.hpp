@@ -10,7 +10,7 @@
 
 namespace c3 { inline namespace workloads {
 
-/// By how much kernels of cohorts or work groups may be faster than alone in closed form: their times are
+/// Share by which kernels of cohorts or work groups may be faster than alone in closed form: their times are
 /// drawn, and loads, arithmetic and stores of neighbours overlap. Source:
 /// tests/contract/gpu_closed_form_test.cpp, whose kernels of training steps agree within 1 to 7 %. Kernels of
 /// the fluid grain take their closed form exactly.
@@ -35,7 +35,7 @@ class LeastTimes {
   IsolatedTimes alone_;
 };
 
-/// Of products at boost clock, each unlike one once.
+/// Power of products at boost clock, found once for each that is unlike the others.
 class PowerLoads {
  public:
   explicit PowerLoads(const GpuSpec& gpu) : gpu_(gpu) {}

@@ -17,13 +17,13 @@ class LinkedPlay::Player {
       : program_(program), message_time_(message_time), known_(ranks.begin(), ranks.end()), play_(play) {
     for (const int number : ranks) {
       const std::uint32_t script = program.script_number(number);
-      const Script& its = program.scripts[script];
+      const Script& played_script = program.scripts[script];
       PlayedRank& rank = ranks_.emplace_back(PlayedRank{.number = number, .script = script});
-      for (std::size_t stream = 0; stream < its.streams.size(); ++stream) {
+      for (std::size_t stream = 0; stream < played_script.streams.size(); ++stream) {
         rank.streams.push_back({.number = static_cast<std::uint32_t>(play_.streams_.size())});
         play_.streams_.push_back({script, stream});
       }
-      rank.recorded.resize(its.events.size());
+      rank.recorded.resize(played_script.events.size());
     }
   }
 
@@ -67,9 +67,9 @@ class LinkedPlay::Player {
     bool moved = false;
     for (std::size_t stream = 0; stream < rank.streams.size(); ++stream) {
       const std::vector<Operation>& operations = program_.scripts[rank.script].streams[stream];
-      PlayedStream& its = rank.streams[stream];
-      while (its.at < operations.size() && step(rank, stream, operations[its.at])) {
-        ++its.at;
+      PlayedStream& played = rank.streams[stream];
+      while (played.at < operations.size() && step(rank, stream, operations[played.at])) {
+        ++played.at;
         moved = true;
       }
     }
@@ -123,9 +123,9 @@ class LinkedPlay::Player {
       const Message& message = exchange.messages[stream.next_message];
       const int peer = peer_of(groups, rank.number, message.offset);
       if (message.sends || !known_.contains(peer)) continue;
-      Channel& its = channel(peer, rank.number);
-      if (its.received == its.sent.size()) return false;
-      await(stream, its.sent[its.received++],
+      Channel& from_peer = channel(peer, rank.number);
+      if (from_peer.received == from_peer.sent.size()) return false;
+      await(stream, from_peer.sent[from_peer.received++],
             message_time_ ? message_time_(message.bytes, peer, rank.number) : Seconds{});
     }
     stream.has_sent = false;

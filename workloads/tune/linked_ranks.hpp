@@ -30,7 +30,7 @@ class LinkedPlay {
   /// \param message_time none: messages take no time
   LinkedPlay(const Program& program, const std::vector<int>& ranks, const MessageTime& message_time = {});
 
-  /// Until the last operation ends, where each takes the time that \p lasts gives it.
+  /// Time until the last operation ends, where each takes the time that \p lasts gives it.
   Seconds time(const ProgramTimes& lasts) const { return time(lasts, true); }
   /// The same with messages in no time.
   Seconds time_without_messages(const ProgramTimes& lasts) const { return time(lasts, false); }

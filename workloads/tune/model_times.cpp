@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kMostLinked = 1024;  ///< ranks; beyond them messages are not followed
 
-/// By stream.
+/// Whether each stream has the fused backend.
 std::vector<bool> fused_streams(const Program& program, const Strategy& strategy) {
   std::vector<bool> fused;
   for (const std::string& stream : program.streams)
@@ -66,7 +66,7 @@ std::vector<LinkedPlay> plays_of(const Program& program, const MessageTime& mess
   return plays;
 }
 
-/// At the rate of links and NICs. \p cluster must outlive it.
+/// Times of messages at the rate of links and NICs. \p cluster must outlive it.
 MessageTime message_time(const ClusterSpec& cluster) {
   return [&cluster](Bytes bytes, int from, int to) {
     const bool in_node = from / cluster.node.gpus == to / cluster.node.gpus;
@@ -74,7 +74,7 @@ MessageTime message_time(const ClusterSpec& cluster) {
   };
 }
 
-/// Of the busiest thread of \p script's hosts.
+/// Time of the busiest thread of \p script's hosts.
 Seconds host_time(const Script& script) {
   Seconds longest;
   if (!script.host) return longest;
@@ -87,7 +87,8 @@ Seconds host_time(const Script& script) {
   return longest;
 }
 
-/// By how much the power limit slows the kernels of a script, at most of its streams; 1: not at all.
+/// Factor by which the power limit slows the kernels of a script, that of its most slowed stream; 1: not at
+/// all.
 double slowdown(const OperationTimes& lasts, const std::vector<Seconds>& under_limit) {
   double factor = 1.0;
   for (std::size_t stream = 0; stream < lasts.size(); ++stream) {
@@ -97,11 +98,12 @@ double slowdown(const OperationTimes& lasts, const std::vector<Seconds>& under_l
   return factor;
 }
 
-/// CUs of each XCD that \p strategy leaves to every stream; empty where all have all of them. Of a partition
-/// whose best value is sought, one in the middle.
+/// CUs of each XCD that \p strategy leaves to every stream; empty where all have all of them. If the best
+/// value of a partition is sought, takes one in the middle.
 std::vector<int> cus_of_streams(const Experiment& experiment, const Strategy& strategy) {
-  const bool divides = std::ranges::any_of(
-      strategy.streams, [](const auto& its) { return its.second.cus.is_set() || its.second.reserve_cus > 0; });
+  const bool divides = std::ranges::any_of(strategy.streams, [](const auto& stream_policy) {
+    return stream_policy.second.cus.is_set() || stream_policy.second.reserve_cus > 0;
+  });
   if (!divides) return {};
   const std::vector<CuChoice> choices = cu_choices(experiment, strategy);
   std::vector<int> cus;
@@ -144,7 +146,8 @@ KernelTimes kernel_times(const Experiment& experiment) {
   return kernel_times(experiment, plays_of(experiment.program, message_time(experiment.cluster)));
 }
 
-/// Of a program of one stage, whose other ranks run an empty script: as if these ran those that are written.
+/// Ranks by script for a program of one stage, whose other ranks run an empty script: as if these ran
+/// those that are written.
 std::vector<double> ranks_if_all_are_alike(const Program& program, std::vector<double> ranks) {
   double all = 0.0, written = 0.0;
   for (std::size_t script = 0; script < ranks.size(); ++script) {
@@ -216,7 +219,7 @@ class Modeller {
     return longest;
   }
 
-  /// Of all boards until \p time, by \p of_board.
+  /// Energy of all boards until \p time, with \p of_board for each.
   Joules energy(Joules (*of_board)(const GpuSpec&, const ProductEnergy&, Seconds), Seconds time) const {
     Joules sum;
     for (std::size_t script = 0; script < kernels_.energies.size(); ++script)

@@ -50,8 +50,8 @@ double cost_of(Objective objective, const Expense& expense, const CandidateSize&
 }
 
 std::size_t cheapest(Objective objective, std::span<const Expense> expenses, const CandidateSize& size) {
-  const auto least =
-      std::ranges::min_element(expenses, {}, [&](const Expense& its) { return cost_of(objective, its, size); });
+  const auto least = std::ranges::min_element(
+      expenses, {}, [&](const Expense& expense) { return cost_of(objective, expense, size); });
   return static_cast<std::size_t>(least - expenses.begin());
 }
 

@@ -60,9 +60,9 @@ Objective of_a_run(Objective objective);
 /// What \p time costs, in USD, at the price of \p size.
 double usd_of(Seconds time, const CandidateSize& size);
 
-/// Of a candidate that takes \p expense: s, USD or J, or for each token s, GPU-seconds, USD or J. It grows with
-/// time and energy, so that of lower bounds it is a lower bound. \pre \p size has tokens and a price, and
-/// \p expense an energy, where \p objective needs them
+/// The cost of a candidate that takes \p expense: s, USD or J, or for each token s, GPU-seconds, USD or J. It
+/// grows with time and energy, so that of lower bounds it is a lower bound. \pre \p size has tokens and a
+/// price, and \p expense an energy, where \p objective needs them
 double cost_of(Objective objective, const Expense& expense, const CandidateSize& size);
 
 /// Position in \p expenses, of one candidate, of the one that costs least, the first among equals.

@@ -13,15 +13,15 @@ struct PowerLoad {
   Joules energy;       ///< of its products, at boost clock
 };
 
-/// By how much the mean power of a run may exceed the limit (assumed: a governor follows the mean within 2 %,
-/// and where it stands when a run begins is an estimate).
+/// Share by which the mean power of a run may exceed the limit (assumed: a governor follows the mean
+/// within 2 %, and where it stands when a run begins is an estimate).
 inline constexpr double kPowerMargin = 0.05;
 
-/// Until \p loads have run one after another, in whatever clock, and \p others, which the clock does not slow,
-/// beside none of them. A load that takes M at a clock of f >= arithmetic / M of boost draws (idle + energy /
-/// arithmetic) f^p, p = 1 / exponent (PowerGovernor). By convexity the least energy of all loads in M together
-/// is M^(1 - p) S^p with S = sum of arithmetic (idle + energy / arithmetic)^(1 / p), and it must not exceed the
-/// limit times the time. What HBM and others draw is left out, which makes the bound lower. \pre
+/// The time until \p loads have run one after another, in whatever clock, and \p others, which the clock does
+/// not slow, beside none of them. A load that takes M at a clock of f >= arithmetic / M of boost draws (idle +
+/// energy / arithmetic) f^p, p = 1 / exponent (PowerGovernor). By convexity the least energy of all loads in M
+/// together is M^(1 - p) S^p with S = sum of arithmetic (idle + energy / arithmetic)^(1 / p), and it must not
+/// exceed the limit times the time. What HBM and others draw is left out, which makes the bound lower. \pre
 /// is_governed(gpu)
 Seconds power_bound(const GpuSpec& gpu, const std::vector<PowerLoad>& loads, Seconds others);
 
