@@ -21,7 +21,7 @@ double within_angle(double angle, int degrees) {
   return 2.0 / std::numbers::pi * (angle + std::sin(angle) * sum);
 }
 
-/// Where \p probability, which grows between \p low and \p high, is \p confidence.
+/// The point between \p low and \p high where \p probability, which grows, is \p confidence.
 template <class Probability>
 double bisected(double confidence, double low, double high, Probability probability) {
   for (int i = 0; i < 100; ++i) {

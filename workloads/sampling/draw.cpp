@@ -24,7 +24,7 @@ Draws draw_with_replacement(const PlannedCluster& cluster, const RandomStream& r
   return draws;
 }
 
-/// By Floyd's algorithm: Bentley and Floyd, "A sample of brilliance", CACM 30(9), 1987.
+/// Uses Floyd's algorithm: Bentley and Floyd, "A sample of brilliance", CACM 30(9), 1987.
 Draws draw_without_replacement(const PlannedCluster& cluster, const RandomStream& random) {
   Draws draws;
   const std::size_t count = cluster.members.size();

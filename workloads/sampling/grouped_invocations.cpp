@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kWorthAThread = 100'000;  // members of a group: some ms to sort
 
-/// Of each kernel the group that it belongs to, and the names of the groups.
+/// The group that each kernel belongs to, and the names of the groups.
 struct GroupNumbers {
   std::vector<std::uint32_t> of_kernel;
   std::vector<std::string> names;

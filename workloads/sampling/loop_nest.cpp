@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::size_t kLongestPeriod = 64;  // iterations that are looked back at
 
-/// From which part of an earlier state a date follows, and which units' latencies or intervals lie between: a
-/// bit for each of the first 64.
+/// The part of an earlier state that a date follows from, and the units whose latencies or intervals lie
+/// between: a bit for each of the first 64.
 struct Origin {
   std::uint32_t part = 0;
   std::uint64_t units = 0;
@@ -20,10 +20,10 @@ struct Origin {
   }
 };
 
-/// Of each part of a state: registers, then copies of units, then issues.
+/// Origins of a state's parts: registers, then copies of units, then issues.
 using Origins = std::vector<Origin>;
 
-/// Those of two spans of time, one after another.
+/// Origins over two spans of time, one after another.
 Origins joined(const Origins& earlier, const Origins& later) {
   Origins origins(later.size());
   std::ranges::transform(later, origins.begin(), [&](const Origin& at) {
@@ -59,7 +59,7 @@ struct MachineState {
   /// The date before which nothing can start any more.
   std::int64_t now() const { return issued.back(); }
 
-  /// As dates after now(): what lies before it decides nothing.
+  /// The state with dates counted from now(): what lies before it decides nothing.
   MachineState relative() const {
     MachineState state = *this;
     for (auto* dates : {&state.registers, &state.copies})
@@ -116,7 +116,7 @@ class LoopRun {
     const std::size_t place = first_copy_[instruction.unit] + turn;
     std::int64_t& copy = state_.copies[place];
     turn = (turn + 1) % unit.copies;
-    // In order, and no more than `width` in a cycle.
+    // Issues are in order, and no more than `width` in a cycle.
     std::int64_t start = std::max({state_.now(), state_.issued.front() + 1, copy});
     for (const std::uint32_t number : instruction.reads)
       start = std::max(start, state_.registers[number]);
@@ -131,7 +131,7 @@ class LoopRun {
     ++time_.instructions;
   }
 
-  /// Notes from where the dates follow that \p instruction leaves, which starts at \p start. Of equal dates a
+  /// Notes the origins of the dates that \p instruction leaves, which starts at \p start. If dates are equal, a
   /// result goes before a unit and a unit before the order of issue.
   void trace(const LoopInstruction& instruction, std::size_t copy, std::int64_t start) {
     const std::size_t first_copy = state_.registers.size(), first_issue = first_copy + state_.copies.size();
@@ -214,8 +214,8 @@ class LoopRun {
         cycle.period = static_cast<std::uint64_t>(same - left.begin()) + 1;
         cycle.cycles = now.now - same->now;
         Origins of_period = of_iteration;
-        for (auto each = left.begin(); each != same; ++each)
-          of_period = joined(each->origins, of_period);
+        for (auto iteration = left.begin(); iteration != same; ++iteration)
+          of_period = joined(iteration->origins, of_period);
         find_circuit(of_period, cycle);
         origins_ = joined(origins_, repeated(of_period, (nest.count - done) / cycle.period));
         done += skip(now, *same, (nest.count - done) / cycle.period) * cycle.period;

@@ -66,9 +66,9 @@ struct CriticalPart {
   friend bool operator==(const CriticalPart&, const CriticalPart&) = default;
 };
 
-/// Where a loop began to repeat: from there on, so many iterations take so many cycles, forever. Because dates
-/// only enter as maxima of sums, equal states, up to a common shift, have equal futures: this is a proof and no
-/// extrapolation.
+/// The place where a loop began to repeat: from there on, so many iterations take so many cycles, forever.
+/// Because dates only enter as maxima of sums, equal states, up to a common shift, have equal futures: this is
+/// a proof and no extrapolation.
 struct LoopCycle {
   std::size_t depth = 0;        ///< 0: the outermost
   std::uint64_t count = 0;      ///< iterations of the loop

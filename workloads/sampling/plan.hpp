@@ -49,7 +49,7 @@ struct SamplePlan {
   std::optional<double> expected_error() const;
 };
 
-/// Of a bound, the share that expected_error() may take: means of a few draws from skewed durations are not
+/// The share of a bound that expected_error() may take: means of a few draws from skewed durations are not
 /// quite normal, and miss a bound that they fill more often than the confidence allows.
 inline constexpr double kFilledBound = 0.85;
 

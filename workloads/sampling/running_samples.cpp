@@ -35,13 +35,13 @@ double RunningSamples::quantile(std::size_t draws) const {
 }
 
 bool RunningSamples::is_known(std::size_t number) const {
-  const Class& its = classes_.at(number);
-  if (its.drawn.size() < kFewestDraws) return false;
-  if (its.mean <= 0.0) return true;
-  const double error = kFilledBound * error_ * total_ / quantile(its.drawn.size());
+  const Class& durations = classes_.at(number);
+  if (durations.drawn.size() < kFewestDraws) return false;
+  if (durations.mean <= 0.0) return true;
+  const double error = kFilledBound * error_ * total_ / quantile(durations.drawn.size());
   const double allowed = error * error - kByThemselves * noise_;  // [s^2] of means of draws
-  const double needed = spread_ * its.count() * its.deviation() / std::sqrt(its.mean);
-  return static_cast<double>(its.drawn.size()) * allowed >= needed;
+  const double needed = spread_ * durations.count() * durations.deviation() / std::sqrt(durations.mean);
+  return static_cast<double>(durations.drawn.size()) * allowed >= needed;
 }
 
 Seconds RunningSamples::draw(std::size_t number, std::uint64_t key) const {
@@ -49,40 +49,40 @@ Seconds RunningSamples::draw(std::size_t number, std::uint64_t key) const {
   return drawn.at(key % drawn.size());
 }
 
-void RunningSamples::sum_up(Class& its) {
-  const double spread = its.count() * its.deviation() * std::sqrt(its.mean);
-  const double total = its.count() * its.mean;
-  spread_ += spread - std::exchange(its.spread, spread);
-  total_ += total - std::exchange(its.total, total);
-  const double noise = its.count() * its.deviation() * its.deviation();
-  noise_ += noise - std::exchange(its.noise, noise);
+void RunningSamples::sum_up(Class& durations) {
+  const double spread = durations.count() * durations.deviation() * std::sqrt(durations.mean);
+  const double total = durations.count() * durations.mean;
+  spread_ += spread - std::exchange(durations.spread, spread);
+  total_ += total - std::exchange(durations.total, total);
+  const double noise = durations.count() * durations.deviation() * durations.deviation();
+  noise_ += noise - std::exchange(durations.noise, noise);
 }
 
 void RunningSamples::add_simulated(std::size_t number, Seconds duration) {
-  Class& its = classes_.at(number);
-  its.drawn.push_back(duration);
-  const double from_mean = duration.value - its.mean;
-  its.mean += from_mean / static_cast<double>(its.drawn.size());
-  its.squares += from_mean * (duration.value - its.mean);
+  Class& durations = classes_.at(number);
+  durations.drawn.push_back(duration);
+  const double from_mean = duration.value - durations.mean;
+  durations.mean += from_mean / static_cast<double>(durations.drawn.size());
+  durations.squares += from_mean * (duration.value - durations.mean);
   ++simulated_;
-  sum_up(its);
+  sum_up(durations);
 }
 
 void RunningSamples::add_replayed(std::size_t number, Seconds duration) {
-  Class& its = classes_.at(number);
-  ++its.replayed;
+  Class& durations = classes_.at(number);
+  ++durations.replayed;
   ++replayed_;
   replayed_time_ += duration;
-  sum_up(its);
+  sum_up(durations);
 }
 
 Seconds RunningSamples::expected_error() const {
   double sum = 0.0;
-  for (const Class& its : classes_) {
-    if (its.replayed == 0) continue;
-    const auto replayed = static_cast<double>(its.replayed);
-    const double off = quantile(its.drawn.size()) * its.deviation();
-    sum += replayed * off * off * (replayed / static_cast<double>(its.drawn.size()) + kByThemselves);
+  for (const Class& durations : classes_) {
+    if (durations.replayed == 0) continue;
+    const auto replayed = static_cast<double>(durations.replayed);
+    const double off = quantile(durations.drawn.size()) * durations.deviation();
+    sum += replayed * off * off * (replayed / static_cast<double>(durations.drawn.size()) + kByThemselves);
   }
   return Seconds{std::sqrt(sum)};
 }

@@ -19,7 +19,7 @@ std::vector<std::size_t> by_length(std::span<const Iteration> epoch) {
   return order;
 }
 
-/// Of \p some, sorted by length, those of one length that begin at \p begin.
+/// The run of iterations of one length that begins at \p begin in \p some, which are sorted by length.
 std::span<const std::size_t> run_of_length(std::span<const Iteration> epoch, std::span<const std::size_t> some,
                                            std::size_t begin) {
   std::size_t end = begin + 1;
@@ -47,10 +47,10 @@ SeqPoint point_of(std::span<const Iteration> epoch, std::span<const std::size_t>
   Seconds typical;
   for (std::size_t begin = 0; begin < some.size();) {
     const auto length = run_of_length(epoch, some, begin);
-    const Seconds its = typical_of(begin, begin + length.size());
-    if (best.empty() || distance(its, mean) < distance(typical, mean)) {
+    const Seconds length_time = typical_of(begin, begin + length.size());
+    if (best.empty() || distance(length_time, mean) < distance(typical, mean)) {
       best = length;
-      typical = its;
+      typical = length_time;
     }
     begin += length.size();
   }

@@ -60,8 +60,8 @@ std::span<const LengthMethod> length_methods();
 /// first iteration, or how sequences are packed. \param epoch at least one iteration
 EpochSample seq_points(std::span<const Iteration> epoch, const SeqPointRequest& request);
 
-/// The time of \p points on another machine, of which \p recorded has iterations: a point takes the median time
-/// of the recorded iterations nearest to it in length (15 of them, or all).
+/// The time of \p points on another machine, of which \p recorded has iterations: a point takes the median
+/// time of the recorded iterations nearest to it in length (15 of them, or all).
 Seconds projected(std::span<const SeqPoint> points, std::span<const Iteration> recorded);
 
 }}  // namespace c3::sampling

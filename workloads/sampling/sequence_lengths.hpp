@@ -49,15 +49,15 @@ struct SequenceLengths {
   bool operator==(const SequenceLengths&) const = default;
 };
 
-/// Of each sequence of an epoch: the same for the same \p seed.
+/// Length of each sequence of an epoch: the same for the same \p seed.
 std::vector<std::int64_t> draw_lengths(const SequenceLengths& job, std::uint64_t seed);
 
 /// How many keys a query sees on average where sequences of \p lengths are joined and cut every \p full tokens,
 /// and tokens see only the piece that they are in: those before them, too, or all of it.
 double keys_of_query(const std::vector<std::int64_t>& lengths, std::int64_t full, bool is_causal);
 
-/// Of each iteration of an epoch of \p lengths, \p batch of which are an iteration. The last one may have
-/// fewer, and counts as a whole one. \param full length of a packed sequence
+/// Length of each iteration of an epoch of \p lengths, \p batch of which are an iteration. The last one may
+/// have fewer, and counts as a whole one. \param full length of a packed sequence
 std::vector<std::int64_t> iteration_lengths(const SequenceLengths& job, std::vector<std::int64_t> lengths,
                                             std::int64_t batch, std::int64_t full);
 

@@ -31,9 +31,9 @@ void divide(const KernelGroup& group, const SampleRequest& request, std::vector<
   }
 }
 
-/// Allegro: kernels by the name before their arguments; the draws that a cluster takes for the error asked for,
-/// by the central limit theorem; a cluster that takes 50 or more is divided by 2-means, and its parts likewise;
-/// at least 30 draws each, with replacement.
+/// Allegro: kernels by the name before their arguments; the draws that a cluster takes for the error asked
+/// for, by the central limit theorem; a cluster that takes 50 or more is divided by 2-means, and its parts
+/// likewise; at least 30 draws each, with replacement.
 /// Source: Chung et al., "Allegro: GPU simulation acceleration for machine learning workloads", MLArchSys 2024,
 /// and its code. Ours differs in one thing: a cluster of no more members than draws is simulated whole.
 /// Every cluster's mean is within the error with the confidence asked for, so the sum is within it more often

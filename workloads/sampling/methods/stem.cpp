@@ -64,8 +64,9 @@ void divide(const KernelGroup& group, const SampleRequest& request, std::vector<
 /// together, planned jointly for the error asked for, cost no more than its own; without replacement.
 /// Source: Chung et al., "Swift and trustworthy large-scale GPU simulation with fine-grained error modeling and
 /// hierarchical clustering", MICRO 2025, doi 10.1145/3725843.3757107, and its code. As in the code, the error
-/// holds for each kernel's time, and for their sum more often. Wrong when: a cluster's durations on the machine
-/// that is simulated spread more than the given ones did; few draws come from a cluster with a long tail.
+/// holds for each kernel's time, and for their sum more often. Wrong when: a cluster's durations on the
+/// machine that is simulated spread more than the given ones did; few draws come from a cluster with a long
+/// tail.
 SamplePlan plan_stem(const Invocations& invocations, const SampleRequest& request) {
   const GroupedInvocations grouped(invocations, GroupKey::name);
   SamplePlan plan{.method = kStem.name,
