@@ -13,7 +13,7 @@ using Refuse = std::function<void(const std::string& reason)>;
 
 double number_above_0(std::string_view cell, const Refuse& refuse);
 double number_from_0(std::string_view cell, const Refuse& refuse);
-/// From 1 to \p largest.
+/// A whole number from 1 to \p largest.
 std::int64_t whole_number(std::string_view cell, std::int64_t largest, const Refuse& refuse);
 
 }}  // namespace c3::studies

@@ -28,7 +28,7 @@ class CheckedRow {
   std::size_t one_of(std::string_view column, std::span<const std::string_view> names) const;
   double above_0(std::string_view column) const;
   double from_0(std::string_view column) const;
-  /// From 1 to \p largest.
+  /// A whole number from 1 to \p largest.
   std::int64_t whole(std::string_view column, std::int64_t largest) const;
 
   [[noreturn]] void fail(std::string_view column, const std::string& reason) const;

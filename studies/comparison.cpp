@@ -22,8 +22,8 @@ void Comparison::add(const Row& row, const std::vector<Beside>& beside) {
   }
 }
 
-StudyLine Comparison::line(PublishedFigure of, FigureKind kind, std::string label) const {
-  StudyLine line{.figure = {.reference = std::move(of), .kind = kind},
+StudyLine Comparison::line(PublishedFigure reference, FigureKind kind, std::string label) const {
+  StudyLine line{.figure = {.reference = std::move(reference), .kind = kind},
                  .label = std::move(label),
                  .rows = here_.measured.size(),
                  .skipped = skipped_};
@@ -50,8 +50,8 @@ std::optional<double> Comparison::signed_mean(std::string_view beside) const {
   return found == beside_.end() ? std::nullopt : signed_mean(found->second);
 }
 
-StudyLine Comparison::signed_line(PublishedFigure of, std::string label) const {
-  StudyLine line{.figure = {.reference = std::move(of), .simulated = signed_mean(here_)},
+StudyLine Comparison::signed_line(PublishedFigure reference, std::string label) const {
+  StudyLine line{.figure = {.reference = std::move(reference), .simulated = signed_mean(here_)},
                  .label = std::move(label),
                  .rows = here_.measured.size()};
   for (const auto& [name, times] : beside_)

@@ -29,13 +29,13 @@ class Comparison {
 
   /// The mean absolute error in percent, of rows taken one by one; p5 and p95 by a bootstrap over blocks. What
   /// stands beside it is of the rows that have it. Without rows the figure was not computed.
-  StudyLine line(PublishedFigure of, FigureKind kind, std::string label) const;
+  StudyLine line(PublishedFigure reference, FigureKind kind, std::string label) const;
 
   /// The mean of the errors with their signs, in percent; of the predictions of the name \p beside, if it is
   /// one. Absent without rows.
   std::optional<double> signed_mean(std::string_view beside = {}) const;
   /// The same of the predictions, and beside it of the others.
-  StudyLine signed_line(PublishedFigure of, std::string label) const;
+  StudyLine signed_line(PublishedFigure reference, std::string label) const;
 
  private:
   struct Times {

@@ -17,11 +17,12 @@ std::string_view name_of(FigureKind kind) {
 }
 
 std::optional<bool> passes(const Figure& figure) {
-  const PublishedFigure& of = figure.reference;
-  if (of.gate == Gate::none) return std::nullopt;
+  const PublishedFigure& reference = figure.reference;
+  if (reference.gate == Gate::none) return std::nullopt;
   if (!figure.simulated) return false;
-  if (of.gate == Gate::exact) return figure.simulated == of.published;
-  return (!of.low || *figure.simulated >= *of.low) && (!of.high || *figure.simulated <= *of.high);
+  if (reference.gate == Gate::exact) return figure.simulated == reference.published;
+  return (!reference.low || *figure.simulated >= *reference.low) &&
+         (!reference.high || *figure.simulated <= *reference.high);
 }
 
 }}  // namespace c3::studies

@@ -72,7 +72,7 @@ StudyInput input_of(const ReproduceRequest& options) {
   return input;
 }
 
-/// Where \p name was asked for. Which columns a table has is known now.
+/// Writes the rows if a file \p name was asked for. Which columns a table has is known now.
 void write_rows(std::optional<TemporaryFile>& file, const std::string& name, const std::string& text) {
   if (!file) return;
   refuse_file_of_user(name, files::header_of(text));
@@ -80,7 +80,7 @@ void write_rows(std::optional<TemporaryFile>& file, const std::string& name, con
   file->rename_to_target();
 }
 
-/// Where a file was asked for.
+/// Writes \p text if a file was asked for.
 void write(std::optional<TemporaryFile>& file, const std::string& text) {
   if (!file) return;
   file->append(text);

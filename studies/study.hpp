@@ -24,8 +24,8 @@ struct StudyLine {
   std::size_t rows = 0;  ///< measurements that it is made of
   std::size_t skipped =
       0;  ///< measurements left out: the GPU cannot hold them, or no fit could be made for them
-  /// The same number had by other means, and what belongs to it, in the order of the table's columns; a name
-  /// that ends with a unit in brackets has that one.
+  /// The same number had by other means, and what belongs to it, in the order of the table's columns; a
+  /// name that ends with a unit in brackets has that one.
   std::vector<std::pair<std::string, double>> beside = {};
 };
 

@@ -16,12 +16,12 @@ std::string number(std::optional<double> value, int decimals) {
 }
 
 /// "<= 10", "2..4", "= 3", nothing without a gate.
-std::string target(const PublishedFigure& of) {
-  if (of.gate == Gate::none) return "";
-  if (of.gate == Gate::exact) return fmt::format("= {}", of.published.value_or(0.0));
-  if (!of.low) return fmt::format("<= {}", of.high.value_or(0.0));
-  if (!of.high) return fmt::format(">= {}", *of.low);
-  return fmt::format("{}..{}", *of.low, *of.high);
+std::string target(const PublishedFigure& reference) {
+  if (reference.gate == Gate::none) return "";
+  if (reference.gate == Gate::exact) return fmt::format("= {}", reference.published.value_or(0.0));
+  if (!reference.low) return fmt::format("<= {}", reference.high.value_or(0.0));
+  if (!reference.high) return fmt::format(">= {}", *reference.low);
+  return fmt::format("{}..{}", *reference.low, *reference.high);
 }
 
 std::string verdict(const Figure& figure) {
@@ -71,7 +71,7 @@ std::vector<std::string> row_of(const StudyLine& line, const std::vector<std::st
   return row;
 }
 
-/// Without the columns that are empty in every line.
+/// The section's table without the columns that are empty in every line.
 TextTable table_of(const StudySection& section) {
   const std::vector<std::string> beside = columns_beside(section);
   std::vector<std::vector<std::string>> rows;
@@ -81,7 +81,8 @@ TextTable table_of(const StudySection& section) {
   const auto without_empty = [&](const std::vector<std::string>& row) {
     std::vector<std::string> kept;
     for (std::size_t i = 0; i < row.size(); ++i) {
-      if (std::ranges::any_of(rows, [i](const auto& each) { return !each[i].empty(); })) kept.push_back(row[i]);
+      if (std::ranges::any_of(rows, [i](const auto& cells) { return !cells[i].empty(); }))
+        kept.push_back(row[i]);
     }
     return kept;
   };
@@ -98,21 +99,21 @@ Json json_or_null(const std::optional<T>& value) {
 
 Json json_of(const StudyLine& line) {
   const Figure& figure = line.figure;
-  const PublishedFigure& of = figure.reference;
-  Json json{{"id", of.id},
+  const PublishedFigure& reference = figure.reference;
+  Json json{{"id", reference.id},
             {"label", line.label},
-            {"unit", of.unit},
-            {"published", json_or_null(of.published)},
+            {"unit", reference.unit},
+            {"published", json_or_null(reference.published)},
             {"simulated", json_or_null(figure.simulated)},
             {"p5", json_or_null(figure.p5)},
             {"p95", json_or_null(figure.p95)},
-            {"low", json_or_null(of.low)},
-            {"high", json_or_null(of.high)},
-            {"gate", name_of(of.gate)},
+            {"low", json_or_null(reference.low)},
+            {"high", json_or_null(reference.high)},
+            {"gate", name_of(reference.gate)},
             {"pass", json_or_null(passes(figure))},
             {"kind", name_of(figure.kind)},
-            {"known_miss", of.known_miss.empty() ? Json(nullptr) : Json(of.known_miss)},
-            {"source", of.source},
+            {"known_miss", reference.known_miss.empty() ? Json(nullptr) : Json(reference.known_miss)},
+            {"source", reference.source},
             {"rows", line.rows},
             {"skipped", line.skipped},
             {"beside", Json::object()}};

@@ -17,7 +17,7 @@ StudyRun reproduce_bert, reproduce_camping, reproduce_cluster, reproduce_collect
     reproduce_sampling, reproduce_scaling_laws, reproduce_selection, reproduce_t3, reproduce_traces,
     reproduce_training, reproduce_tune;
 
-/// By name: that of the study's folder and card (configs/presets/study_card.hpp).
+/// Studies by name: that of the study's folder and card (configs/presets/study_card.hpp).
 const std::map<std::string_view, std::function<StudyRun>>& study_runs();
 
 }}  // namespace c3::studies

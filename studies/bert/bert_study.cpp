@@ -34,10 +34,10 @@ std::string_view class_in_layer(const ProfiledOperator& kernel) {
   return is_attention ? "scores" : "other";
 }
 
-/// As the paper's figures divide them: projections of attention (linear), the two products of the feed-forward
-/// block (fc), attention's batched products, what stands between those (scores), the activation, norms with
-/// dropout and residual sums, and what is not in layers; biases' gradients, casts and sums of gradients are
-/// `other`.
+/// Classes of kernels in the paper's figures: projections of attention (linear), the two products of the
+/// feed-forward block (fc), attention's batched products, what stands between those (scores), the activation,
+/// norms with dropout and residual sums, and what is not in layers; biases' gradients, casts and sums of
+/// gradients are `other`.
 std::string class_of(const ProfiledOperator& kernel) {
   if (kernel.range == "optimizer") return "optimizer";
   if (is_in_layer(kernel)) return std::string(class_in_layer(kernel));
@@ -52,15 +52,15 @@ struct TimedKernel {
   Seconds time;
 };
 
-/// Of the only script of \p step, collectives left out.
+/// Kernels of the only script of \p step; collectives are left out.
 std::vector<TimedKernel> kernels_of(const Experiment& step) {
   const Script& script = step.program.scripts.front();
   IsolatedTimes times(step.program, step.cluster);
   std::vector<TimedKernel> kernels;
-  for (ProfiledOperator& each : profile(step.program, script, step.cluster)) {
-    if (each.is_collective()) continue;
-    const Seconds time = times.of(script.streams[each.place.stream][each.place.operation]);
-    kernels.push_back({std::move(each), time});
+  for (ProfiledOperator& op : profile(step.program, script, step.cluster)) {
+    if (op.is_collective()) continue;
+    const Seconds time = times.of(script.streams[op.place.stream][op.place.operation]);
+    kernels.push_back({std::move(op), time});
   }
   return kernels;
 }
@@ -133,8 +133,8 @@ StudyOutcome reproduce_bert(const StudyInput& input, const PublishedFigures&, co
   if (!input.wants_rows) return outcome;
   outcome.rows_csv = "cell,class,range,operator,flops,bytes,us\n";
   const HeadedTable table(study_file("bert", "cells.csv"));
-  for (const HeadedTable::Row& each : table.rows()) {
-    const Cells cells(table, each);
+  for (const HeadedTable::Row& table_row : table.rows()) {
+    const Cells cells(table, table_row);
     const RowArguments row(cells, {});
     if (row.find("gpu") == "mi100" && row.find("batch") == "32")
       outcome.rows_csv += rows_of(row.text("label"), experiment_in(row));

@@ -93,7 +93,7 @@ StudySection buffers(const PublishedFigures& published) {
   const Experiment experiment =
       ExperimentFile::load(experiment_of_study("bert", "bert_large_mi100.toml"), sets).make(std::nullopt);
   std::vector<BufferReach> buffers = buffer_reaches(experiment.cluster.gpu, experiment.program);
-  std::ranges::stable_sort(buffers, {}, [](const BufferReach& each) { return each.reach[0]; });
+  std::ranges::stable_sort(buffers, {}, [](const BufferReach& buffer) { return buffer.reach[0]; });
   for (const BufferReach& buffer : buffers) {
     if (buffer.reach[0] >= 0.9) continue;
     StudyLine line{

@@ -42,8 +42,8 @@ Seconds time_of_run(const Experiment& experiment) {
   return run_once(experiment, experiment.strategies.front(), {}).time;
 }
 
-/// Of the call's time alone, the part that its phases take, by phase in the order of phases_of(); launches and
-/// what their seams cost are none's.
+/// Shares of the call's time alone that its phases take, in the order of phases_of(); launches and what their
+/// seams cost belong to none.
 std::vector<double> shares_of_time(const KernelDescription& kernel, const GpuSpec& gpu) {
   const KernelTime whole = time_alone(kernel, gpu, {.launch = LaunchCost::device});
   const Seconds time = whole.time - whole.launch;
@@ -105,8 +105,8 @@ StudySection phases(const PublishedFigures& published) {
       .notes = {"Those below 90 % with consecutive blocks. of time: share of the call's time alone."},
       .value = "consecutive [%]"};
   const HeadedTable table(study_file("camping", "convolutions.csv"));
-  for (const HeadedTable::Row& each : table.rows()) {
-    const Cells cells(table, each);
+  for (const HeadedTable::Row& table_row : table.rows()) {
+    const Cells cells(table, table_row);
     const RowArguments row(cells, {});
     add_phases(section, row.text("label"), operator_in(row), published.find("phases"));
   }

@@ -19,9 +19,9 @@ namespace {
 constexpr std::int64_t kBlock = 256;
 
 double effective(int channels, ChannelMapping mapping, std::int64_t blocks, std::int64_t rows) {
-  const AddressMapping of(
+  const AddressMapping addresses(
       {.count = channels, .interleave = Bytes{kBlock}, .row_cycle = {}, .mapping = mapping});
-  ChannelLoad load(of);
+  ChannelLoad load(addresses);
   load.add({.start = 0, .extent = 32, .rows = rows, .stride = kBlock * blocks});
   return load.effective();
 }

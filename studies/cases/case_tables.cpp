@@ -29,8 +29,8 @@ SimulatedTime simulated(const NumberSource& source, const std::vector<std::strin
     outcome.values.push_back(found == numbers.end() ? kNaN : found->second);
     if (found != numbers.end() || !outcome.said.empty()) continue;
     std::vector<std::string> known;
-    for (const auto& [each, value] : numbers)
-      known.push_back(each);
+    for (const auto& [known_name, value] : numbers)
+      known.push_back(known_name);
     outcome.said = unknown_name("number of this row", name, known);
   }
   return outcome;
@@ -97,9 +97,9 @@ CaseTables::Table CaseTables::read(const StudyCard& study, const StudyTable& tab
                                    const std::filesystem::path& data, const PublishedFigures& published) {
   const bool is_measured = table.cases.name.find('/') != std::string::npos;
   const HeadedTable file(is_measured ? data / table.cases.name : study_file(study.name, table.cases.name));
-  Table found{.of = table};
-  for (const HeadedTable::Row& each : file.rows()) {
-    const Cells cells(file, each);
+  Table found{.spec = table};
+  for (const HeadedTable::Row& table_row : file.rows()) {
+    const Cells cells(file, table_row);
     if (is_left_out(table, cells)) continue;
     Row row{.name = table.name.empty() ? std::string(cells.find("id")) : cells.text(table.name, "name"),
             .label = cells.text(table.label, "label"),
@@ -138,7 +138,7 @@ void CaseTables::note_needs(const Row& row, const Formula& formula,
   }
 }
 
-// Of each row the numbers that its own formulas and those of others name.
+// Notes the numbers of each row that its own formulas and those of others name.
 void CaseTables::note_needs() {
   std::map<const Row*, std::set<std::string>> needed;
   for (const Table& table : tables_) {
@@ -165,8 +165,8 @@ void CaseTables::note_needs() {
 const CaseTables::Row& CaseTables::row_called(const std::string& name, const Row& by) const {
   if (const auto found = rows_.find(name); found != rows_.end()) return *found->second;
   std::vector<std::string> known;
-  for (const auto& [each, row] : rows_)
-    known.push_back(each);
+  for (const auto& [known_name, row] : rows_)
+    known.push_back(known_name);
   throw ConfigError(by.at, "value", unknown_name("row", name, known));
 }
 
@@ -226,9 +226,9 @@ std::vector<double> CaseTables::values_of(const std::vector<const Row*>& group, 
   std::vector<double> values;
   for (const Row* row : group) {
     const Share& share = row->shares[summary];
-    const Column& of = share.columns[column];
-    if (of.where && value_of(*row, *of.where) == 0.0) continue;
-    values.push_back(value_of(*row, of.value).value_or(kNaN));
+    const Column& definition = share.columns[column];
+    if (definition.where && value_of(*row, *definition.where) == 0.0) continue;
+    values.push_back(value_of(*row, definition.value).value_or(kNaN));
     blocks.push_back(share.block);
   }
   return values;
@@ -260,7 +260,7 @@ StudyLine CaseTables::line_of(const std::vector<const Row*>& group, std::size_t 
 
 std::vector<StudyLine> CaseTables::summaries_of(const Table& table) const {
   std::vector<StudyLine> lines;
-  for (std::size_t summary = 0; summary < table.of.summaries.size(); ++summary) {
+  for (std::size_t summary = 0; summary < table.spec.summaries.size(); ++summary) {
     std::vector<std::pair<std::string, std::vector<const Row*>>> groups;
     for (const Row& row : table.rows) {
       if (row.label.empty()) continue;
@@ -272,7 +272,7 @@ std::vector<StudyLine> CaseTables::summaries_of(const Table& table) const {
     for (const auto& [by, rows] : groups) {
       StudyLine line = line_of(rows, summary);
       if (line.rows == 0) continue;
-      line.figure.kind = kind_of(table.of, line.label);
+      line.figure.kind = kind_of(table.spec, line.label);
       lines.push_back(std::move(line));
     }
   }
@@ -280,15 +280,15 @@ std::vector<StudyLine> CaseTables::summaries_of(const Table& table) const {
 }
 
 StudySection CaseTables::section_of(const Table& table) const {
-  StudySection section{.heading = table.of.heading,
+  StudySection section{.heading = table.spec.heading,
                        .lines = summaries_of(table),
-                       .notes = table.of.notes,
-                       .value = table.of.heads,
-                       .decimals = table.of.decimals};
+                       .notes = table.spec.notes,
+                       .value = table.spec.heads,
+                       .decimals = table.spec.decimals};
   for (const Row& row : table.rows) {
-    if (row.label.empty() || !table.of.lists_rows) continue;
+    if (row.label.empty() || !table.spec.lists_rows) continue;
     section.lines.push_back(line_of(row));
-    section.lines.back().figure.kind = kind_of(table.of, row.label);
+    section.lines.back().figure.kind = kind_of(table.spec, row.label);
   }
   return section;
 }
@@ -315,7 +315,7 @@ StudyReport CaseTables::sections(std::vector<std::string>& broken) const {
   for (const Table& table : tables_) {
     for (const Row& row : table.rows)
       if (!row.refusal.empty()) broken.emplace_back(ConfigError(row.at, row.name, row.refusal).what());
-    if (!table.of.heading.empty()) report.push_back(section_of(table));
+    if (!table.spec.heading.empty()) report.push_back(section_of(table));
   }
   return report;
 }

@@ -31,8 +31,8 @@ class CaseTables {
   /// A job for each row of whose source a formula names a number. This must outlive \p jobs.
   void plan(SimulationJobs& jobs);
 
-  /// In the order of the card, after the jobs have run. Rows that could not run, or that need the number of one
-  /// that could not, have no value: \p broken says why
+  /// Sections in the order of the card, after the jobs have run. Rows that could not run, or that need the
+  /// number of one that could not, have no value: \p broken says why
   StudyReport sections(std::vector<std::string>& broken) const;
 
   /// What the tables list for `--rows`, without a header. After the jobs have run.
@@ -66,7 +66,7 @@ class CaseTables {
     std::string refusal = {};                    ///< why it has none
   };
   struct Table {
-    StudyTable of;
+    StudyTable spec;
     std::vector<Row> rows = {};
   };
 

@@ -94,7 +94,8 @@ std::vector<std::string> listed(std::string_view text) {
   std::vector<std::string> found;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find(';'), text.size());
-    if (const std::string_view each = trimmed(text.substr(0, end)); !each.empty()) found.emplace_back(each);
+    if (const std::string_view element = trimmed(text.substr(0, end)); !element.empty())
+      found.emplace_back(element);
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return found;

@@ -36,8 +36,8 @@ class Cells {
   /// The formula that \p text is when it is filled, with nothing for empty cells. \throws ConfigError
   Formula formula(std::string_view text, std::string_view key) const;
 
-  /// By column, as formulas name it, of the cells that are numbers. A text with numbers, as "37556 (36108)",
-  /// has them as `COLUMN.0`, `COLUMN.1`.
+  /// Values of the cells that are numbers, by column, as formulas name it. A text with numbers, as "37556
+  /// (36108)", has them as `COLUMN.0`, `COLUMN.1`.
   std::map<std::string, double> numbers() const;
 
   Origin origin() const { return table_.place_of(row_, row_.text); }

@@ -12,9 +12,9 @@ namespace c3 { inline namespace studies {
 /// \p text with a 1 or a 0 for each `'a' == 'b'` and `'a' != 'b'`.
 std::string with_texts_compared(std::string text);
 
-/// As muParser reads it: + - * / ^, comparisons, `a ? b : c`, abs, sqrt, exp, ln, log10, min, max, sum, avg and
-/// others; names are letters, digits, `_`, `.` and `:`, and before a `:` whatever stands in brackets, as in
-/// `[h100-sxm, 8 SMs]:time`. `'a' == 'b'` and `'a' != 'b'` compare texts.
+/// A formula that muParser reads: + - * / ^, comparisons, `a ? b : c`, abs, sqrt, exp, ln, log10, min, max,
+/// sum, avg and others; names are letters, digits, `_`, `.` and `:`, and before a `:` whatever stands in
+/// brackets, as in `[h100-sxm, 8 SMs]:time`. `'a' == 'b'` and `'a' != 'b'` compare texts.
 class Formula {
  public:
   /// \throws std::invalid_argument that says what is wrong where

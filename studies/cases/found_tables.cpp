@@ -78,14 +78,14 @@ class FoundTable {
       line.figure.p5 = line.figure.p95 = std::nullopt;
       line.beside.clear();
     }
-    for (const NamedFormula& each : table_.beside) {
-      const std::optional<std::string> text = cells.fill(each.formula, "beside");
+    for (const NamedFormula& named : table_.beside) {
+      const std::optional<std::string> text = cells.fill(named.formula, "beside");
       if (!text) continue;
       const auto beside = value_of(cells.formula(*text, "beside"), cells, found);
-      if (!beside || (each.over == OverDraws::mean && beside->by_draw.empty())) continue;
-      line.beside.emplace_back(each.name, each.over == OverDraws::median    ? beside->median()
-                                          : each.over == OverDraws::nominal ? beside->nominal
-                                                                            : mean(beside->by_draw));
+      if (!beside || (named.over == OverDraws::mean && beside->by_draw.empty())) continue;
+      line.beside.emplace_back(named.name, named.over == OverDraws::median    ? beside->median()
+                                           : named.over == OverDraws::nominal ? beside->nominal
+                                                                              : mean(beside->by_draw));
     }
     return line;
   }

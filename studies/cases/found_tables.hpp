@@ -23,7 +23,7 @@ struct Found {
   Places texts = {};                     ///< that headings, labels and notes may name beside columns
   std::size_t rows = 0;                  ///< measurements that it is made of
 };
-/// By the name that a table's `found` has.
+/// What was found, by the name that a table's `found` has.
 using FoundNumbers = std::map<std::string, Found>;
 
 /// What all figures of some found numbers have in common.

@@ -24,14 +24,14 @@ struct Wanted {
 
 std::vector<Wanted> wanted_of(const HeadedTable& table, std::string_view text) {
   std::vector<Wanted> all;
-  for (const std::string& each : listed(text)) {
-    const std::size_t sign = std::min(each.find_first_of("=~"), each.size());
-    const std::string name = each.substr(0, sign);
+  for (const std::string& condition : listed(text)) {
+    const std::size_t sign = std::min(condition.find_first_of("=~"), condition.size());
+    const std::string name = condition.substr(0, sign);
     const auto found = std::ranges::find(table.columns(), name);
     if (found == table.columns().end())
       throw std::invalid_argument(unknown_name("column", name, table.columns()));
     all.push_back({static_cast<std::size_t>(found - table.columns().begin()),
-                   each.substr(std::min(sign + 1, each.size())), each.substr(sign, 1) == "~"});
+                   condition.substr(std::min(sign + 1, condition.size())), condition.substr(sign, 1) == "~"});
   }
   return all;
 }
@@ -43,7 +43,7 @@ std::vector<Cells> MeasuredTables::rows(const std::string& file, std::string_vie
   const std::vector<Wanted> all = wanted_of(table, wanted);
   std::vector<Cells> found;
   for (const HeadedTable::Row& row : table.rows())
-    if (std::ranges::all_of(all, [&](const Wanted& each) { return each.is(row); }))
+    if (std::ranges::all_of(all, [&](const Wanted& condition) { return condition.is(row); }))
       found.emplace_back(table, row);
   return found;
 }

@@ -13,7 +13,7 @@
 namespace c3 { inline namespace studies {
 namespace {
 
-/// By name.
+/// Functions by name.
 const std::map<std::string, RowFunction*, std::less<>>& row_functions() {
   static const std::map<std::string, RowFunction*, std::less<>> kFunctions = {
       {"bert.profile", bert_profile_row},
@@ -34,8 +34,8 @@ const std::map<std::string, RowFunction*, std::less<>>& row_functions() {
 RowFunction& row_function(std::string_view name, const Cells& cells) {
   if (const auto found = row_functions().find(name); found != row_functions().end()) return *found->second;
   std::vector<std::string> known;
-  for (const auto& [each, function] : row_functions())
-    known.push_back(each);
+  for (const auto& [known_name, function] : row_functions())
+    known.push_back(known_name);
   cells.fail("call", unknown_name("function", name, known));
 }
 

@@ -24,9 +24,9 @@ class RowArguments {
   /// Not empty.
   std::string text(std::string_view key) const;
   double above_0(std::string_view key) const;
-  /// From 1 to \p largest.
+  /// A whole number from 1 to \p largest.
   std::int64_t whole(std::string_view key, std::int64_t largest) const;
-  /// Those of `set` whose key begins with \p prefix.
+  /// Overrides in `set` whose key begins with \p prefix.
   std::vector<std::string> sets(std::string_view prefix) const;
 
   Origin origin() const { return cells_.origin(); }

@@ -31,8 +31,8 @@ using namespace literals;
 
 std::vector<std::string> settings_of(const StudyTable& table, const Cells& cells) {
   std::vector<std::string> sets;
-  for (const std::string& each : table.sets)
-    if (const auto filled = cells.fill(each, "set"))
+  for (const std::string& setting : table.sets)
+    if (const auto filled = cells.fill(setting, "set"))
       std::ranges::move(listed(*filled), std::back_inserter(sets));
   return sets;
 }
@@ -44,7 +44,7 @@ std::filesystem::path experiment_of(const StudyCard& study, const StudyTable& ta
   return experiment_of_study(name.substr(0, slash), name.substr(slash + 1));
 }
 
-/// Every number that `c3sim run` has of the experiment: times in us, bytes. Of several strategies as
+/// Every number that `c3sim run` has of the experiment: times in us, bytes. Several strategies have theirs as
 /// STRATEGY.NUMBER.
 std::map<std::string, double> numbers_of_run(const ExperimentFile& file) {
   const StudyResult result = run_study(

@@ -1,5 +1,5 @@
 #pragma once
-/// Where the numbers of a row of cases come from: an experiment that is simulated, or a command of c3sim.
+/// The sources of the numbers of a row of cases: an experiment that is simulated, or a command of c3sim.
 
 #include <filesystem>
 #include <functional>
@@ -14,8 +14,8 @@
 namespace c3 { inline namespace studies {
 
 /// What the row \p cells of \p table simulates or asks; empty where the table does neither.
-/// Of an experiment: what `c3sim run` prints, see numbers_of_run. Of a command: what its JSON answer has, see
-/// numbers_of_answer. \param data folder of the measured tables. \throws ConfigError for a wrong experiment
+/// An experiment gives what `c3sim run` prints, see numbers_of_run. A command gives what its JSON answer has,
+/// see numbers_of_answer. \param data folder of the measured tables. \throws ConfigError for a wrong experiment
 NumberSource source_of(const StudyCard& study, const StudyTable& table, const Cells& cells,
                        const std::filesystem::path& data);
 

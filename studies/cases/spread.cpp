@@ -23,11 +23,11 @@ std::string spread_list(std::string_view text) {
   if (!std::string_view(at, end).starts_with("..")) fail();
   at = std::from_chars(at + 2, end, last).ptr;
   if (at == end || *at != ':' || first < 0 || last < first || last - first >= kMostElements) fail();
-  const std::string_view each(at + 1, end);
+  const std::string_view pattern(at + 1, end);
   std::string list;
   for (int element = first; element <= last; ++element) {
     list += element == first ? "(" : ",(";
-    for (const char letter : each)
+    for (const char letter : pattern)
       letter == '#' ? list += fmt::to_string(element) : list += letter;
     list += ')';
   }

@@ -14,7 +14,7 @@
 namespace c3 { inline namespace studies {
 namespace {
 
-/// Of a sample, in per cent of its mean.
+/// Standard deviation of a sample, in per cent of its mean.
 double deviation(const std::vector<double>& values) {
   const double middle = mean(values);
   double squares = 0.0;

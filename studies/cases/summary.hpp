@@ -13,7 +13,7 @@ namespace c3 { inline namespace studies {
 /// \pre there are values; two, of deviation
 double summary_of(SummaryKind kind, std::vector<double> values);
 
-/// From 5 % to 95 %, where values of one block are drawn together. Absent with one block.
+/// The interval from 5 % to 95 %, where values of one block are drawn together. Absent with one block.
 std::optional<Interval> interval_of(SummaryKind kind, const std::vector<double>& values,
                                     const std::vector<std::string>& blocks);
 

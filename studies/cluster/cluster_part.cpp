@@ -61,13 +61,13 @@ class ExposedTraffic final : public Observer {
       traffic_.push_back(traffic_of(stream));
   }
 
-  /// Of the GPU that stands for a class of ranks.
+  /// Exposed times of the GPU that stands for a class of ranks.
   std::array<Seconds, kStepTraffics> of(int gpu) {
-    Gpu& its = gpus_[gpu];
-    const Intervals busy = united(std::move(its.kernels));
+    Gpu& recorded = gpus_[gpu];
+    const Intervals busy = united(std::move(recorded.kernels));
     std::array<Seconds, kStepTraffics> exposed = {};
     for (std::size_t i = 0; i < kStepTraffics; ++i) {
-      const Intervals moving = united(std::move(its.moved.at(i)));
+      const Intervals moving = united(std::move(recorded.moved.at(i)));
       exposed.at(i) = Seconds{1e-12 * static_cast<double>(length(moving) - length(intersection(busy, moving)))};
     }
     return exposed;
@@ -83,9 +83,9 @@ class ExposedTraffic final : public Observer {
     if (found == open_.end()) return;
     const auto& [gpu, stream, is_kernel, from] = found->second;
     const Interval span{std::llround(from.value * 1e12), std::llround(at.value * 1e12)};
-    Gpu& its = gpus_[gpu];
+    Gpu& recorded = gpus_[gpu];
     const auto traffic = static_cast<std::size_t>(traffic_.at(static_cast<std::size_t>(stream)));
-    (is_kernel ? its.kernels : its.moved.at(traffic)).push_back(span);
+    (is_kernel ? recorded.kernels : recorded.moved.at(traffic)).push_back(span);
     open_.erase(found);
   }
   void resource_added(ResourceId /*id*/, const ResourceInfo& /*info*/, double /*capacity*/) override {}
@@ -110,7 +110,7 @@ class ExposedTraffic final : public Observer {
   std::map<int, Gpu> gpus_;
 };
 
-/// As ClusterStep, in numbers that a process can hand over.
+/// A simulated ClusterStep, as numbers that a process can hand over.
 SimulatedTime simulate(const MeasuredStep& step) {
   const Experiment experiment = step.make(std::nullopt);
   const StepFacts& facts = experiment.step.value();
@@ -124,17 +124,18 @@ SimulatedTime simulate(const MeasuredStep& step) {
                                  facts.model_at_peak() / run.time, facts.memory.bytes.value,
                                  facts.memory.reserved.value, bubble.value};
   numbers.resize(kClusterNumbers);
-  for (const SimulatedClass& its : run.classes) {
-    const auto exposed = listener.of(its.representative());
+  for (const SimulatedClass& rank_class : run.classes) {
+    const auto exposed = listener.of(rank_class.representative());
     for (std::size_t i = 0; i < kStepTraffics; ++i)
-      numbers.at(kClusterNumbers - kStepTraffics + i) += exposed.at(i).value * (its.multiplicity() / ranks);
+      numbers.at(kClusterNumbers - kStepTraffics + i) +=
+          exposed.at(i).value * (rank_class.multiplicity() / ranks);
   }
   return {.time = run.time, .values = std::move(numbers)};
 }
 
 /// The step under a draw, with as few layers and micro-batches as tell by how much its time differs.
-SimulatedTime simulate_small(const MeasuredStep& of, std::optional<std::uint64_t> draw) {
-  const Experiment step = smallest(of.make(draw));
+SimulatedTime simulate_small(const MeasuredStep& measured, std::optional<std::uint64_t> draw) {
+  const Experiment step = smallest(measured.make(draw));
   return {.time = run_once(step, step.strategies.front(), {.seed = draw.value_or(0)}).time};
 }
 
@@ -263,7 +264,7 @@ StudySection ClusterStepsPart::rows(const PublishedFigures& published) const {
     const ClusterStep& here = *row.here;
     line.rows = 1;
     set_error(line, {.reference = row.reference, .now = row.time()});
-    const auto share = [&](ClusterNumber of) { return kPercent * (Seconds{here[of]} / here.time); };
+    const auto share = [&](ClusterNumber number) { return kPercent * (Seconds{here[number]} / here.time); };
     line.beside.insert(line.beside.end(), {{"measured [ms]", row.reference.measured / 1.0_ms},
                                            {"here [ms]", here.time / 1.0_ms},
                                            {"tokens/s/GPU [1/s]", here[ClusterNumber::tokens_per_second]},

@@ -16,7 +16,7 @@ namespace c3 { inline namespace studies {
 enum class StepTraffic { tensor, pipeline, data, context, experts };
 inline constexpr std::size_t kStepTraffics = 5;
 
-/// Of a simulated step, times in seconds of an average GPU; those behind the bubble in the order of
+/// Numbers of a simulated step, times in seconds of an average GPU; those behind the bubble in the order of
 /// StepTraffic.
 enum class ClusterNumber {
   tokens_per_second,  ///< of one GPU
@@ -47,10 +47,10 @@ class ClusterStepsPart {
   StudySection errors(const PublishedFigures& published) const;
   /// Time on most GPUs over time on fewest, where only replicas are added.
   StudySection scaling(const PublishedFigures& published) const;
-  /// Of rows that differ in their recipe of precision alone, or in what the table changes with it: which is
-  /// faster.
+  /// Compares rows that differ in their recipe of precision alone, or in what the table changes with it: which
+  /// is faster.
   StudySection precisions(const PublishedFigures& published) const;
-  /// Of models with several layouts: how near the order of layouts is to the measured one.
+  /// Compares layouts of one model: how near their order is to the measured one.
   StudySection rankings(const PublishedFigures& published) const;
   /// How many rows lie in their intervals, and how wide these are.
   StudySection intervals(const PublishedFigures& published) const;
@@ -66,7 +66,7 @@ class ClusterStepsPart {
     std::optional<Seconds> small = {};  ///< the step with fewer layers and micro-batches
     std::vector<Seconds> drawn = {};    ///< the same under draws of everything that is a range
 
-    /// With an interval: in proportion to \p drawn over \p small. \pre here
+    /// Time with its interval, in proportion to \p drawn over \p small. \pre here
     StepTime time() const;
   };
 

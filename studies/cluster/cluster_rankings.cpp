@@ -42,7 +42,7 @@ struct Speeds {
     here.push_back(speed_here);
   }
 
-  /// By how much the layout that is fastest here is slower than the best.
+  /// Share by which the layout that is fastest here is slower than the best.
   double lost() const {
     const auto chosen = std::ranges::max_element(here) - here.begin();
     return *std::ranges::max_element(measured) / measured[static_cast<std::size_t>(chosen)] - 1.0;

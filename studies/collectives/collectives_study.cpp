@@ -30,9 +30,9 @@ fs::path folder_of_tables(const fs::path& data) {
 /// Tables of \p folder that no row of \p map names.
 std::vector<std::string> unmapped(const fs::path& folder, const SystemsMap& map) {
   std::vector<std::string> names;
-  for (const auto& each : fs::directory_iterator(folder)) {
-    const std::string name = each.path().filename().string();
-    if (each.is_regular_file() && std::ranges::find(map.files, name) == map.files.end()) names.push_back(name);
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (entry.is_regular_file() && std::ranges::find(map.files, name) == map.files.end()) names.push_back(name);
   }
   std::ranges::sort(names);
   return names;
@@ -84,8 +84,8 @@ StudyOutcome reproduce_collectives(const StudyInput& input, const PublishedFigur
     std::ranges::move(part, std::back_inserter(outcome.broken));
   // A preset that cannot be read would be named for every table of it.
   std::vector<std::string> once;
-  for (std::string& each : outcome.broken) {
-    if (std::ranges::find(once, each) == once.end()) once.push_back(std::move(each));
+  for (std::string& message : outcome.broken) {
+    if (std::ranges::find(once, message) == once.end()) once.push_back(std::move(message));
   }
   outcome.broken = std::move(once);
   if (const auto names = unmapped(folder, map); !names.empty())

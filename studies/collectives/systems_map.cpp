@@ -24,7 +24,7 @@ std::vector<std::string> list_of(const Names& names) {
   return {names.begin(), names.end()};
 }
 
-/// As names of presets and algorithms are written: "NVLS Tree" is "nvls_tree".
+/// A name in the form of presets and algorithms: "NVLS Tree" is "nvls_tree".
 std::string as_word(std::string_view cell) {
   std::string word = in_small_letters(cell);
   std::ranges::replace_if(
@@ -135,17 +135,17 @@ class EntryReader {
 
   std::vector<CellFilter> filters() const {
     std::vector<CellFilter> found;
-    for (Assignment& each : assignments("where", "column=value"))
-      found.push_back({std::move(each.key), std::move(each.value)});
+    for (Assignment& assignment : assignments("where", "column=value"))
+      found.push_back({std::move(assignment.key), std::move(assignment.value)});
     return found;
   }
 
-  /// As --set takes them, those of other columns first.
+  /// Overrides in the form that --set takes, those of other columns first.
   std::vector<std::string> overrides() const {
     std::vector<std::string> found;
     if (const auto qps = whole("qps")) found.push_back(fmt::format("library.qps={}", *qps));
-    for (const Assignment& each : assignments("set", "key=value"))
-      found.push_back(fmt::format("{}={}", each.key, each.value));
+    for (const Assignment& assignment : assignments("set", "key=value"))
+      found.push_back(fmt::format("{}={}", assignment.key, assignment.value));
     return found;
   }
 

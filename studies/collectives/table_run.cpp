@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kMicro = 1e6;  // in a second
 
-/// In percent: how much longer than the fastest method that the library offers the chosen one takes here.
+/// How much longer the chosen method takes here than the fastest one that the library offers, in percent.
 /// Absent where the map forces one.
 std::vector<double> regret_of(const ClusterSpec& cluster, const CollectiveCall& call, const MapEntry& entry,
                               const MeasuredMethod& how, Seconds time) {
@@ -50,8 +50,8 @@ std::shared_ptr<const ClusterSpec> load_system(const MapEntry& entry, std::strin
   try {
     ClusterSpec cluster = load_cluster(choice, sets);
     const std::optional<LibraryVersion> release = library_release(library, cluster.library.rules);
-    const bool is_said =
-        std::ranges::any_of(sets, [](const std::string& each) { return each.starts_with("library.version="); });
+    const bool is_said = std::ranges::any_of(
+        sets, [](const std::string& setting) { return setting.starts_with("library.version="); });
     if (release && !is_said) cluster.library.version = *release;
     return std::make_shared<const ClusterSpec>(std::move(cluster));
   } catch (const ConfigError& error) {

@@ -47,7 +47,7 @@ class TableRun {
   /// A line for each row that was simulated: what was measured, what is predicted, and how it runs here. The
   /// columns are kRowColumns.
   std::string rows_as_csv() const;
-  /// As nccl-tests defines it, were \p row done in \p time.
+  /// Bus bandwidth as nccl-tests defines it, were \p row done in \p time.
   BytesPerSecond bus_bandwidth(const PredictedCollective& row, Seconds time) const;
 
  private:

@@ -99,13 +99,13 @@ StudySection peaks(const std::deque<TableRun>& tables, const PublishedFigures& p
     const auto [measured, here] = peak_of(table);
     if (measured <= 0.0) continue;
     const PublishedFigure limits = published.find("peak");
-    PublishedFigure of = published.find("peak." + table.id());
+    PublishedFigure reference = published.find("peak." + table.id());
     if (!table.sets_parameters()) {
-      of.low = limits.low;
-      of.high = limits.high;
-      of.gate = limits.gate;
+      reference.low = limits.low;
+      reference.high = limits.high;
+      reference.gate = limits.gate;
     }
-    found.lines.push_back({.figure = {.reference = std::move(of),
+    found.lines.push_back({.figure = {.reference = std::move(reference),
                                       .kind = kind_of(table),
                                       .simulated = 100.0 * (here / measured - 1.0)},
                            .label = table.name(),
@@ -114,8 +114,8 @@ StudySection peaks(const std::deque<TableRun>& tables, const PublishedFigures& p
   return found;
 }
 
-/// Of rows of one size: every row alike, and the medians over tables of what each scores, for which tables with
-/// many rows count no more than others.
+/// Adds scores over rows of one size: every row alike, and the medians over tables of what each scores, for
+/// which tables with many rows count no more than others.
 void add_overall(StudySection& found, const PublishedFigures& published, const Tables& tables, FigureKind kind,
                  const std::tuple<bool, const char*, const char*>& size) {
   const auto [large, id, label] = size;
@@ -124,9 +124,9 @@ void add_overall(StudySection& found, const PublishedFigures& published, const T
   if (!score) return;
   std::vector<double> medians, p90s;
   for (const TableRun* table : tables) {
-    if (const auto its = score_of(errors_of(*table, large))) {
-      medians.push_back(its->median);
-      p90s.push_back(its->p90);
+    if (const auto table_score = score_of(errors_of(*table, large))) {
+      medians.push_back(table_score->median);
+      p90s.push_back(table_score->p90);
     }
   }
   const std::string_view prefix = kind == FigureKind::fitted ? "fitted." : "";
@@ -254,10 +254,11 @@ StudySection regrets(const std::deque<TableRun>& tables, const PublishedFigures&
 
 }  // namespace
 
-StudyLine error_line(PublishedFigure of, FigureKind kind, std::string label,
+StudyLine error_line(PublishedFigure reference, FigureKind kind, std::string label,
                      const std::vector<double>& errors) {
-  StudyLine line{
-      .figure = {.reference = std::move(of), .kind = kind}, .label = std::move(label), .rows = errors.size()};
+  StudyLine line{.figure = {.reference = std::move(reference), .kind = kind},
+                 .label = std::move(label),
+                 .rows = errors.size()};
   if (const auto score = score_of(errors)) {
     line.figure.simulated = score->median;
     line.beside = {{"p90", score->p90}, {"bias", score->bias}};
@@ -274,7 +275,7 @@ StudyReport table_sections(const std::deque<TableRun>& tables, const PublishedFi
                         overall(tables, published, FigureKind::fitted),
                         sites(tables, published),
                         regrets(tables, published)};
-  std::erase_if(report, [](const StudySection& each) { return each.lines.empty(); });
+  std::erase_if(report, [](const StudySection& section) { return section.lines.empty(); });
   return report;
 }
 

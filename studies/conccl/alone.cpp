@@ -42,9 +42,9 @@ std::vector<GemmShape> compute_bound_gemms() {
     for (const std::string& operation : layer_operations())
       weights.push_back(weight(model, operation));
     weights.push_back(up_of(weight(model, "mlp.gate_up")));
-    for (const WeightShape& each : weights) {
+    for (const WeightShape& shape : weights) {
       for (const std::int64_t tokens : kTokens)
-        gemms.push_back(projection(each, tokens));
+        gemms.push_back(projection(shape, tokens));
     }
   }
   return gemms;

@@ -21,16 +21,16 @@ std::vector<GemmShape> compute_bound_gemms();
 /// The up projection of 405B for 4,096 tokens.
 GemmShape llama_405b_up();
 
-/// By how many percent \p gemm takes longer without \p removed CUs.
+/// How many percent longer \p gemm takes without \p removed CUs.
 double slowdown(const GemmShape& gemm, const GpuSpec& gpu, int removed);
 
-/// Over \p gemms: at least one.
+/// Slowdown over \p gemms: at least one.
 struct Slowdown {
   double mean = 0.0, least = 0.0, greatest = 0.0;  ///< percent
 };
 Slowdown slowdown(std::span<const GemmShape> gemms, const GpuSpec& gpu, int removed);
 
-/// Of \p call by \p algorithm, whose channels may use \p cus CUs (0: all) of GPUs that launch together.
+/// Time of \p call by \p algorithm, whose channels may use \p cus CUs (0: all) of GPUs that launch together.
 Seconds time_on_cus(const Experiment& experiment, const CollectiveCall& call, Algorithm algorithm, int cus);
 
 /// One of many back to back, replayed from a graph where the library runs it.

@@ -30,8 +30,8 @@ class CharacterisationPart {
   /// (mean, and with `.least` and `.greatest` behind it), `up.32`; RCCL's times at 1 KiB [us],
   /// `gather.library`, `gather.ring` and `exchange.library`, with `.over` behind it those of engines over them;
   /// `large`, by how many percent engines are faster than a ring at 1 GiB. `streamed`: `streamed.8` of the
-  /// memory-bound GEMMs. `all_gather` and `all_to_all`: `fewest` CUs that are as good as all, and times over
-  /// that on all, `on_8`.
+  /// memory-bound GEMMs. `all_gather` and `all_to_all`: `fewest` CUs that are as good as all, and times
+  /// over that on all, `on_8`.
   void add_found(FoundNumbers& found) const;
   std::vector<CurvePlot> plots(const PublishedFigures& published) const;
 

@@ -24,8 +24,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Of a GEMM's speed while any collective is in flight. Set from results of what runs together, so nothing that
-/// comes of it is a prediction.
+/// Share of its speed that a GEMM loses while any collective is in flight. Set from results of what runs
+/// together, so nothing that comes of it is a prediction.
 constexpr double kOverlapLoss = 0.14;
 
 /// The only place where the fitted term comes in.
@@ -34,7 +34,7 @@ Experiment calibrated(Experiment experiment) {
   return experiment;
 }
 
-/// That \p experiment has what a ladder needs: a stream with a kernel, one with a collective, and the
+/// Checks that \p experiment has what a ladder needs: a stream with a kernel, one with a collective, and the
 /// strategies.
 void check(const Experiment& experiment, const fs::path& file) {
   const Origin at{std::make_shared<const std::string>(file.string()), 1, 1};

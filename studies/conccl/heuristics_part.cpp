@@ -10,15 +10,15 @@ namespace {
 
 constexpr double kAlike = 0.01;  // of the best time: what is closer counts as the best
 
-NamedNumbers numbers_of(const PairRegret& of) {
-  return {{"sp", kPercent * of.sp},
-          {"rp", kPercent * of.rp},
-          {"rp_masks", kPercent * of.rp_masks},
-          {"of_all", kPercent * of.of_all},
-          {"sp_right", of.sp < kAlike ? kPercent : 0.0},
-          {"rp_right", of.rp_masks < kAlike ? kPercent : 0.0},
-          {"cus", of.cus},
-          {"best_cus", of.best_cus}};
+NamedNumbers numbers_of(const PairRegret& regret) {
+  return {{"sp", kPercent * regret.sp},
+          {"rp", kPercent * regret.rp},
+          {"rp_masks", kPercent * regret.rp_masks},
+          {"of_all", kPercent * regret.of_all},
+          {"sp_right", regret.sp < kAlike ? kPercent : 0.0},
+          {"rp_right", regret.rp_masks < kAlike ? kPercent : 0.0},
+          {"cus", regret.cus},
+          {"best_cus", regret.best_cus}};
 }
 
 bool launches_collective(const Experiment& base, const Scenario& scenario) {

@@ -22,7 +22,7 @@ const Strategy& strategy_of(const Experiment& experiment, std::string_view name)
   return *found;
 }
 
-/// Of a side by itself: no masks, and the algorithm that the other strategies have.
+/// The strategy for a side by itself: no masks, and the algorithm that the other strategies have.
 const Strategy& whole_gpu(const Experiment& experiment) { return strategy_of(experiment, "base"); }
 
 /// CUs of the one stream that has a mask.
@@ -103,7 +103,7 @@ class PairLadder {
     const bool random = wants(Rung::base_random_order);
     if (random || wants(Rung::base)) put(Rung::base, {.time = base = together(experiment_, "base")});
     if (random || wants(Rung::sp)) put(Rung::sp, {.time = sp = together(experiment_, "sp")});
-    // That policy is oldest first after a shuffle of what is launched at one instant: either order, evenly. Its
+    // This policy is oldest first after a shuffle of what is launched at one instant: either order, evenly. Its
     // mean speedup is that of the harmonic mean of both times.
     if (random) put(Rung::base_random_order, {.time = Seconds{2.0 / (1.0 / base.value + 1.0 / sp.value)}});
     if (wants(Rung::base_round_robin)) {

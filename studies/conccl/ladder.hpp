@@ -90,8 +90,8 @@ struct LadderTimes {
   bool operator==(const LadderTimes&) const = default;
 };
 
-/// The kernel alone, and under the masks of `rp` where \p rungs need them. It does not know the collective, so
-/// that pairs with the same kernel share it.
+/// The kernel alone, and under the masks of `rp` where \p rungs need them. It does not know the collective,
+/// so that pairs with the same kernel share it.
 AloneTimes kernel_alone(const Experiment& experiment, std::uint64_t seed, const RungSet& rungs = all_rungs());
 
 /// \p experiment has the strategies that \p rungs are runs of; those without `order` or masks in common with

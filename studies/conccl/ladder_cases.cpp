@@ -61,7 +61,7 @@ constexpr std::array<Split, 7> kSplits = {{
     {"c_long", [](const Scenario& s) { return s.length == LengthClass::collective_long; }},
 }};
 
-/// Of all pairs, or of those whose scenario \p split has.
+/// Values of all pairs, or of those whose scenario \p split has.
 std::vector<double> values_of(const std::vector<PairSpeedup>& pairs,
                               const std::function<double(const PairSpeedup&)>& value,
                               const std::vector<Scenario>& scenarios = {}, const Split* split = nullptr) {
@@ -76,8 +76,8 @@ std::vector<double> values_of(const std::vector<PairSpeedup>& pairs,
 LadderCases::LadderCases(const std::vector<Scenario>& scenarios, const RungSet& rungs)
     : scenarios_(scenarios), rungs_(rungs) {
   for (std::size_t i = 0; i < scenarios.size(); ++i) {
-    const auto group = std::ranges::find_if(groups_, [&](const Group& each) {
-      return each.size() < kLargestGroup && scenarios[each.front()].gemm == scenarios[i].gemm;
+    const auto group = std::ranges::find_if(groups_, [&](const Group& earlier) {
+      return earlier.size() < kLargestGroup && scenarios[earlier.front()].gemm == scenarios[i].gemm;
     });
     if (group != groups_.end())
       group->push_back(i);
@@ -92,29 +92,29 @@ std::size_t LadderCases::add(Experiment base, std::uint64_t seed) {
 }
 
 void LadderCases::plan(SimulationJobs& jobs) {
-  for (Case& each : cases_) {
+  for (Case& ladder_case : cases_) {
     for (const Group& group : groups_)
-      jobs.push_back(
-          {.run = [this, &each, &group] { return run(each, group); },
-           .take = [&each, &group](const SimulatedTime& simulated) { take(each, group, simulated); }});
+      jobs.push_back({.run = [this, &ladder_case, &group] { return run(ladder_case, group); },
+                      .take = [&ladder_case, &group](
+                                  const SimulatedTime& simulated) { take(ladder_case, group, simulated); }});
   }
 }
 
-SimulatedTime LadderCases::run(const Case& of, const Group& group) const {
+SimulatedTime LadderCases::run(const Case& ladder_case, const Group& group) const {
   SimulatedTime simulated;
   std::optional<AloneTimes> kernel;
   for (const std::size_t scenario : group) {
-    const Experiment pair = experiment_of(of.base, scenarios_[scenario]);
-    if (!kernel) kernel = kernel_alone(pair, of.seed, rungs_);
-    write(run_ladder(pair, *kernel, of.seed, rungs_), simulated.values);
+    const Experiment pair = experiment_of(ladder_case.base, scenarios_[scenario]);
+    if (!kernel) kernel = kernel_alone(pair, ladder_case.seed, rungs_);
+    write(run_ladder(pair, *kernel, ladder_case.seed, rungs_), simulated.values);
   }
   return simulated;
 }
 
-void LadderCases::take(Case& of, const Group& group, const SimulatedTime& simulated) {
+void LadderCases::take(Case& ladder_case, const Group& group, const SimulatedTime& simulated) {
   if (simulated.values.size() != group.size() * kNumbers) throw InfeasibleError(simulated.said);
   for (std::size_t i = 0; i < group.size(); ++i)
-    of.times[group[i]] = read(simulated.values.data() + i * kNumbers);
+    ladder_case.times[group[i]] = read(simulated.values.data() + i * kNumbers);
 }
 
 std::vector<PairSpeedup> LadderCases::speedups(std::size_t number, const StudyStrategy& strategy) const {

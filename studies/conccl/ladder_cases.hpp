@@ -71,9 +71,9 @@ class LadderCases {
   const Experiment& base(std::size_t number) const { return cases_[number].base; }
   std::uint64_t seed(std::size_t number) const { return cases_[number].seed; }
 
-  /// Complete when the jobs are done. By scenario.
+  /// Times by scenario, complete when the jobs are done.
   const std::vector<LadderTimes>& times(std::size_t number) const { return cases_[number].times; }
-  /// By scenario. The rung of \p strategy, and Rung::conccl, were asked for.
+  /// Speedups by scenario. The rung of \p strategy, and Rung::conccl, were asked for.
   std::vector<PairSpeedup> speedups(std::size_t number, const StudyStrategy& strategy) const;
   /// What the case comes to: `ideal`, the mean ideal speedup; for each strategy that was asked for, by its id,
   /// the averages `ID.share` (mean share of the ideal), `ID.share_of_means`, `ID.median`, `ID.cb` and other
@@ -89,8 +89,8 @@ class LadderCases {
   };
   using Group = std::vector<std::size_t>;  ///< scenarios with one GEMM
 
-  SimulatedTime run(const Case& of, const Group& group) const;
-  static void take(Case& of, const Group& group, const SimulatedTime& simulated);
+  SimulatedTime run(const Case& ladder_case, const Group& group) const;
+  static void take(Case& ladder_case, const Group& group, const SimulatedTime& simulated);
 
   const std::vector<Scenario>& scenarios_;
   RungSet rungs_;

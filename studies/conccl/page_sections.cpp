@@ -140,8 +140,8 @@ std::vector<const StudyLine*> lines_of(const StudyReport& report, std::string_vi
   std::vector<const StudyLine*> lines;
   for (const StudySection& section : report) {
     for (const StudyLine& line : section.lines) {
-      const std::string& of = line.figure.reference.id;
-      if (of == id || of.starts_with(fmt::format("{}.", id))) lines.push_back(&line);
+      const std::string& figure_id = line.figure.reference.id;
+      if (figure_id == id || figure_id.starts_with(fmt::format("{}.", id))) lines.push_back(&line);
     }
   }
   return lines;
@@ -163,18 +163,20 @@ std::string ladder_section(const StudyReport& report) {
 std::vector<ScenarioShares> scenario_shares(const LadderCases& cases) {
   std::vector<ScenarioShares> rows;
   for (std::size_t i = 0; i < cases.scenarios().size(); ++i) {
-    const Scenario& of = cases.scenarios()[i];
+    const Scenario& scenario = cases.scenarios()[i];
     const LadderTimes& times = cases.times(0)[i];
     const auto time = [](Seconds alone) { return fmt::format("{:.0f}", alone / 1.0_us); };
     ScenarioShares row{
-        .cells = {of.id, fmt::format("{} x {} x {}", of.gemm.m, of.gemm.n, of.gemm.k), time(times.kernel),
-                  fmt::format("{} {} MiB", name_of(of.collective.kind),
-                              short_number(of.collective.bytes / 1.0_MiB)),
-                  time(times.collective), fmt::format("{}, {}", name_of(of.bound), name_of(of.length)),
-                  fmt::format("{:.2f}", study_speedup(of, times, kStudyStrategies.front()).ideal)},
+        .cells = {scenario.id, fmt::format("{} x {} x {}", scenario.gemm.m, scenario.gemm.n, scenario.gemm.k),
+                  time(times.kernel),
+                  fmt::format("{} {} MiB", name_of(scenario.collective.kind),
+                              short_number(scenario.collective.bytes / 1.0_MiB)),
+                  time(times.collective),
+                  fmt::format("{}, {}", name_of(scenario.bound), name_of(scenario.length)),
+                  fmt::format("{:.2f}", study_speedup(scenario, times, kStudyStrategies.front()).ideal)},
         .shares = {}};
     for (const StudyStrategy& strategy : kStudyStrategies)
-      row.shares.push_back(kPercent * study_speedup(of, times, strategy).share());
+      row.shares.push_back(kPercent * study_speedup(scenario, times, strategy).share());
     rows.push_back(std::move(row));
   }
   return rows;

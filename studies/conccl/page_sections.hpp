@@ -14,7 +14,7 @@ struct ScenarioShares {
   std::vector<std::string> cells;  ///< what it is, and its times alone
   std::vector<double> shares;      ///< of the ideal, percent, in the order of kStudyStrategies
 };
-/// Of the first case.
+/// Shares of the first case.
 std::vector<ScenarioShares> scenario_shares(const LadderCases& cases);
 
 /// Added to kReportStyle.

@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kStrongest = 10;
 constexpr std::uint64_t kSeed = 0;  // the same for all: what differs is the prior
 
-/// Whose ranks over the draws are looked at, by id.
+/// Figures whose ranks over the draws are looked at, by id.
 constexpr std::array<std::string_view, 3> kWatched = {"conccl", "sp", "rp"};
 /// Who is run again with one prior or choice changed: a sweep of masks would cost three times as much.
 constexpr std::array<std::string_view, 2> kSwung = {"conccl", "sp"};
@@ -54,8 +54,8 @@ struct Ranked {
 
   double largest() const {
     double most = 0.0;
-    for (const std::optional<double>& each : rho)
-      most = std::max(most, std::abs(each.value_or(0.0)));
+    for (const std::optional<double>& correlation : rho)
+      most = std::max(most, std::abs(correlation.value_or(0.0)));
     return most;
   }
 };
@@ -121,9 +121,9 @@ std::size_t SensitivityPart::add(Experiment experiment) {
 }
 
 double SensitivityPart::change(std::size_t number, const StudyStrategy& strategy) const {
-  const auto share = [&](std::size_t of) {
+  const auto share = [&](std::size_t case_number) {
     double sum = 0.0;
-    for (const PairSpeedup& pair : cases_.speedups(of, strategy))
+    for (const PairSpeedup& pair : cases_.speedups(case_number, strategy))
       sum += pair.share();
     return kPercent * (sum / static_cast<double>(scenarios_.size()));
   };
@@ -170,8 +170,8 @@ StudySection SensitivityPart::ranks(const PublishedFigures& published,
   return section;
 }
 
-StudyLine SensitivityPart::line(const PublishedFigure& of, const Swing& swing) const {
-  StudyLine line{.figure = {.reference = of, .simulated = largest_change(swing)},
+StudyLine SensitivityPart::line(const PublishedFigure& reference, const Swing& swing) const {
+  StudyLine line{.figure = {.reference = reference, .simulated = largest_change(swing)},
                  .label = fmt::format("{} {}", swing.range.key, span_of(swing.range.range))};
   for (const std::string_view id : kSwung) {
     const StudyStrategy& strategy = study_strategy(id);

@@ -45,7 +45,7 @@ class SensitivityPart {
   double largest_change(const Swing& swing) const;                         ///< of any strategy, in points
 
   StudySection ranks(const PublishedFigures& published, const std::vector<NamedNumbers>& draws) const;
-  StudyLine line(const PublishedFigure& of, const Swing& swing) const;
+  StudyLine line(const PublishedFigure& reference, const Swing& swing) const;
   StudySection tornado(const PublishedFigures& published) const;
   StudySection candidates(const PublishedFigures& published) const;
   StudySection choices(const PublishedFigures& published) const;

@@ -45,10 +45,10 @@ std::vector<KernelSample> samples_of(const FindDb& db, const Rows& rows) {
   return samples;
 }
 
-CoefficientTable fitted_to(const MeasuredGpu& of, const Rows& rows) {
+CoefficientTable fitted_to(const MeasuredGpu& gpu, const Rows& rows) {
   const CoefficientTable start = load_coefficients(kClass, shipped_coefficients(kClass));
-  const std::vector<GpuSpec> gpus = {of.gpu};
-  return fit_kernels(samples_of(of.db, rows), gpus, start, study_fit()).table;
+  const std::vector<GpuSpec> gpus = {gpu.gpu};
+  return fit_kernels(samples_of(gpu.db, rows), gpus, start, study_fit()).table;
 }
 
 GpuSpec with(const CoefficientTable& table, GpuSpec gpu) {
@@ -60,11 +60,11 @@ GpuSpec with(const CoefficientTable& table, GpuSpec gpu) {
 
 }  // namespace
 
-CrossValidation::CrossValidation(const MeasuredGpu& of) : of_(of), times_(of.db.convolutions.size()) {}
+CrossValidation::CrossValidation(const MeasuredGpu& gpu) : gpu_(gpu), times_(gpu.db.convolutions.size()) {}
 
 void CrossValidation::plan(Jobs& jobs) {
   std::vector<std::uint64_t> layers;
-  for (const FoundConvolution& found : of_.db.convolutions)
+  for (const FoundConvolution& found : gpu_.db.convolutions)
     layers.push_back(layer_of(found.shape));
   // Fewer, and a fit says more of them than of the GPU: its figures stay without a number.
   const std::set<std::uint64_t> distinct(layers.begin(), layers.end());
@@ -72,17 +72,17 @@ void CrossValidation::plan(Jobs& jobs) {
   for (const Split& split : folds_by_key(layers, kFolds, kSeed)) {
     jobs.emplace_back([this, split] {
       SolverTimes found =
-          times_on(with(fitted_to(of_, split.fitted), of_.gpu), of_.db.convolutions, split.held_out);
+          times_on(with(fitted_to(gpu_, split.fitted), gpu_.gpu), gpu_.db.convolutions, split.held_out);
       for (const std::size_t row : split.held_out)
         times_[row] = std::move(found[row]);
     });
   }
-  jobs.emplace_back([this] { whole_ = fitted_to(of_, every_row(of_.db.convolutions.size())); });
+  jobs.emplace_back([this] { whole_ = fitted_to(gpu_, every_row(gpu_.db.convolutions.size())); });
 }
 
-StudySection coefficients(const MeasuredGpu& of, const CoefficientTable& fitted,
+StudySection coefficients(const MeasuredGpu& gpu, const CoefficientTable& fitted,
                           const PublishedFigures& published) {
-  StudySection section{.heading = fmt::format("{}: coefficients that were fitted to all layers", of.name),
+  StudySection section{.heading = fmt::format("{}: coefficients that were fitted to all layers", gpu.name),
                        .lines = {},
                        .notes = {},
                        .value = "here",
@@ -90,15 +90,15 @@ StudySection coefficients(const MeasuredGpu& of, const CoefficientTable& fitted,
   if (fitted.values.empty()) return section;  // nothing was fitted
   for (const CoefficientKey& key : coefficient_keys(fitted.kernel_class)) {
     const std::string name =
-        key.differs ? fmt::format("{}_{}", key.key, of.gpu.family.name) : std::string(key.key);
+        key.differs ? fmt::format("{}_{}", key.key, gpu.gpu.family.name) : std::string(key.key);
     const double* value = fitted.find(name);
     if (value == nullptr || name == "scale") continue;
     section.lines.push_back(
-        {.figure = {.reference = published.find(fmt::format("coefficient.{}.{}", of.words, key.key)),
+        {.figure = {.reference = published.find(fmt::format("coefficient.{}.{}", gpu.words, key.key)),
                     .kind = FigureKind::fitted,
                     .simulated = *value},
          .label = name,
-         .rows = of.db.convolutions.size()});
+         .rows = gpu.db.convolutions.size()});
   }
   return section;
 }

@@ -10,7 +10,7 @@ namespace c3 { inline namespace studies {
 /// Coefficients of a GPU fitted to all of its find-db but a fifth of the layers, for that fifth; five times.
 class CrossValidation {
  public:
-  explicit CrossValidation(const MeasuredGpu& of);
+  explicit CrossValidation(const MeasuredGpu& gpu);
 
   void plan(Jobs& jobs);
 
@@ -20,13 +20,13 @@ class CrossValidation {
   const CoefficientTable& whole() const { return whole_; }
 
  private:
-  const MeasuredGpu& of_;
+  const MeasuredGpu& gpu_;
   SolverTimes times_;
   CoefficientTable whole_;
 };
 
 /// The fitted coefficients of each GPU.
-StudySection coefficients(const MeasuredGpu& of, const CoefficientTable& fitted,
+StudySection coefficients(const MeasuredGpu& gpu, const CoefficientTable& fitted,
                           const PublishedFigures& published);
 
 }}  // namespace c3::studies

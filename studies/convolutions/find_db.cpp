@@ -62,7 +62,7 @@ ConvolutionShape shape_in(const CheckedRow& row) {
   return shape;
 }
 
-/// Of two rows of the same kernel the shorter time counts.
+/// If two rows have the same kernel, the shorter time counts.
 void add_kernel(FoundConvolution& found, FoundKernel kernel) {
   const auto known = std::ranges::find(found.kernels, kernel.name, &FoundKernel::name);
   if (known == found.kernels.end()) {

@@ -30,15 +30,15 @@ struct Sum {
   std::int64_t measured_layers = 0;
 };
 
-Sum sum_over(const std::vector<NetworkLayer>& layers, const std::string& network, ConvolutionShape of,
+Sum sum_over(const std::vector<NetworkLayer>& layers, const std::string& network, ConvolutionShape setting,
              const MeasuredGpu& gpu) {
   Sum sum;
   for (const NetworkLayer& layer : layers) {
     if (layer.network != network) continue;
     ConvolutionShape shape = layer.shape;
-    shape.batch = of.batch;
-    shape.dtype = of.dtype;
-    shape.pass = of.pass;
+    shape.batch = setting.batch;
+    shape.dtype = setting.dtype;
+    shape.pass = setting.pass;
     const auto count = static_cast<double>(layer.count);
     const double time = count * kMilliseconds * time_of(shape, gpu.gpu).time.value;
     sum.here += time;
@@ -70,8 +70,8 @@ StudyLine line_of(const Sum& sum, const PublishedFigures& published, const std::
 std::vector<NetworkLayer> read_networks(const std::filesystem::path& file) {
   const HeadedTable table(file);
   std::vector<NetworkLayer> layers;
-  for (const HeadedTable::Row& each : table.rows()) {
-    const CheckedRow row(table, each, "of a network's layer");
+  for (const HeadedTable::Row& table_row : table.rows()) {
+    const CheckedRow row(table, table_row, "of a network's layer");
     const auto whole = [&](std::string_view column) { return row.whole(column, kLargest); };
     const auto count = [&](std::string_view column) { return row.cell(column) == "0" ? 0 : whole(column); };
     layers.push_back({.network = row.text("network"),
@@ -100,8 +100,8 @@ StudySection networks(const MeasuredGpu& gpu, const std::vector<NetworkLayer>& l
     for (const std::string& name : names) {
       for (const std::int64_t batch : kBatches) {
         if (batch != kBatches[1] && (name != names.front() || type != DType::fp16)) continue;
-        const ConvolutionShape of{.batch = batch, .dtype = type};
-        section.lines.push_back(line_of(sum_over(layers, name, of, gpu), published,
+        const ConvolutionShape setting{.batch = batch, .dtype = type};
+        section.lines.push_back(line_of(sum_over(layers, name, setting, gpu), published,
                                         fmt::format("{}.{}.{}.{}", gpu.words, name, name_of(type), batch),
                                         fmt::format("{} {}, {} images", name, name_of(type), batch)));
       }

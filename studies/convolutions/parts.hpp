@@ -26,8 +26,8 @@ struct MeasuredGpu {
 /// Times by solver, in the order of `convolutions`.
 using SolverTimes = std::vector<std::map<ConvolutionSolver, Seconds>>;
 
-/// Of the convolutions \p rows of \p of, by the coefficients that \p gpu has.
-SolverTimes times_on(const GpuSpec& gpu, const std::vector<FoundConvolution>& of,
+/// Times of \p convolutions at \p rows, predicted with the coefficients of \p gpu.
+SolverTimes times_on(const GpuSpec& gpu, const std::vector<FoundConvolution>& convolutions,
                      const std::vector<std::size_t>& rows);
 
 /// Shorter ones are printed, and not judged: what an event adds to a kernel's time is a part of theirs.
@@ -35,10 +35,10 @@ inline constexpr Seconds kLeastJudged{20e-6};
 
 /// The error of the best solver's time, of each solver's, and what our choice would cost, by \p times.
 /// \param id the first word of the figures' ids \param kind of all figures
-StudyReport compared(const MeasuredGpu& of, const SolverTimes& times, const PublishedFigures& published,
+StudyReport compared(const MeasuredGpu& gpu, const SolverTimes& times, const PublishedFigures& published,
                      const std::string& id, FigureKind kind);
 
-/// A layer of a described network, for one image. Of its shape there are `count`.
+/// A layer of a described network, for one image. The network has `count` of its shape.
 struct NetworkLayer {
   std::string network;
   std::int64_t count = 1;

@@ -4,11 +4,11 @@
 
 namespace c3 { inline namespace studies {
 
-SolverTimes times_on(const GpuSpec& gpu, const std::vector<FoundConvolution>& of,
+SolverTimes times_on(const GpuSpec& gpu, const std::vector<FoundConvolution>& convolutions,
                      const std::vector<std::size_t>& rows) {
-  SolverTimes times(of.size());
+  SolverTimes times(convolutions.size());
   for (const std::size_t row : rows) {
-    ConvolutionShape shape = of[row].shape;
+    ConvolutionShape shape = convolutions[row].shape;
     for (const SolverEntry* solver : convolution_solvers()) {
       if (!solver->can_run(shape)) continue;
       shape.solver = solver->solver;

@@ -20,14 +20,14 @@
 namespace c3 { inline namespace studies {
 namespace {
 
-/// From 0 to 1, by task, table and what is drawn.
+/// A number from 0 to 1 that task, table and what is drawn decide.
 double drawn(int task, int table, std::string_view what) {
   constexpr std::uint64_t kParts = 1 << 20;
   return static_cast<double>(stable_hash(fmt::format("{} {} {}", task, table, what)) % kParts) / kParts;
 }
 
-/// As Lin et al. generate theirs: 13 tables a rank, 0.7 to 1.3 times, whose rows and lookups are spread over
-/// orders of magnitude; the lookups' mean is that of the 856 recorded tables, 8.3.
+/// A task as Lin et al. generate them: 13 tables a rank, 0.7 to 1.3 times, whose rows and lookups are spread
+/// over orders of magnitude; the lookups' mean is that of the 856 recorded tables, 8.3.
 RecommendationJob task_of(int task, int ranks) {
   RecommendationJob job{.batch = std::int64_t{512} << (task % 4),
                         .bottom = {512, 256, 64},
@@ -57,8 +57,8 @@ double simulated(const RecommendationJob& job, const ClusterSpec& cluster, const
   return run_once(step, step.strategies.front(), {}).time.value;
 }
 
-/// Of the sharder of six that the bound takes, the fastest of six, the search's first placement and the best of
-/// all that were simulated.
+/// Times of the sharder of six that the bound takes, of the fastest of six, of the search's first placement
+/// and of the best of all that were simulated.
 std::map<std::string, double> times_of(const RecommendationJob& job, const ClusterSpec& cluster, int asked,
                                        std::uint64_t seed) {
   const PlacementSpace space = placement_space(job, cluster);

@@ -38,8 +38,8 @@ Task run_stream(Gpu& gpu, KernelDescription kernel, int first, int stride, int c
 std::vector<ReadyProducts> read_products(const std::filesystem::path& file) {
   const HeadedTable table(file);
   std::vector<ReadyProducts> products;
-  for (const HeadedTable::Row& each : table.rows()) {
-    const CheckedRow row(table, each, "for products that are ready together");
+  for (const HeadedTable::Row& table_row : table.rows()) {
+    const CheckedRow row(table, table_row, "for products that are ready together");
     products.push_back({.set = row.text("set"),
                         .name = row.text("name"),
                         .shape = {.m = row.whole("m", kLargest),

@@ -28,8 +28,8 @@ std::vector<ReadyProducts> read_products(const std::filesystem::path& file);
 /// How many of them run at a time: 1, 2, 4, 8, 16, no more than are ready, and all that are ready.
 std::vector<int> degrees_for(int parallel);
 
-/// From the first launch to the last store of \p count kernels like \p kernel, dealt to \p degree streams in
-/// turn. The kernels of a stream follow one another, each after the GPU's gap.
+/// Time from the first launch to the last store of \p count kernels like \p kernel, dealt to \p degree
+/// streams in turn. The kernels of a stream follow one another, each after the GPU's gap.
 Seconds time_at_once(const KernelDescription& kernel, int count, int degree, const GpuSpec& gpu);
 
 /// A half, a quarter, ..: of the CUs, whole ones on each XCD, and of the caches.

@@ -31,9 +31,9 @@ struct Outcome {
   Seconds usual() const { return times.usual(); }
   Seconds goldyloc() const { return times.tuned.at(picked); }
   Seconds oracle() const {
-    return std::ranges::min_element(times.tuned, {}, [](const auto& of) { return of.second; })->second;
+    return std::ranges::min_element(times.tuned, {}, [](const auto& timed) { return timed.second; })->second;
   }
-  /// With \p degree for all, or as many as are ready.
+  /// Time with \p degree for all, or as many as are ready.
   Seconds fixed(int degree) const { return times.tuned.at(std::min(degree, products.parallel)); }
 };
 
@@ -142,16 +142,16 @@ double best_fixed(const Outcomes& outcomes) {
 }
 
 /// Speeds over one after another, `sequential.goldyloc`, and over all at once, `default.goldyloc`.
-Found speeds(const Outcomes& of) {
-  return {.nominal = {{{"sequential.goldyloc", speed(of, &Outcome::sequential, &Outcome::goldyloc)},
-                       {"sequential.default", speed(of, &Outcome::sequential, &Outcome::usual)},
-                       {"sequential.fixed", best_fixed(of)},
-                       {"sequential.oracle", speed(of, &Outcome::sequential, &Outcome::oracle)},
-                       {"sequential.most", largest_speed(of, &Outcome::sequential, &Outcome::goldyloc)},
-                       {"default.goldyloc", speed(of, &Outcome::usual, &Outcome::goldyloc)},
-                       {"default.oracle", speed(of, &Outcome::usual, &Outcome::oracle)},
-                       {"default.most", largest_speed(of, &Outcome::usual, &Outcome::goldyloc)}}},
-          .rows = of.size()};
+Found speeds(const Outcomes& outcomes) {
+  return {.nominal = {{{"sequential.goldyloc", speed(outcomes, &Outcome::sequential, &Outcome::goldyloc)},
+                       {"sequential.default", speed(outcomes, &Outcome::sequential, &Outcome::usual)},
+                       {"sequential.fixed", best_fixed(outcomes)},
+                       {"sequential.oracle", speed(outcomes, &Outcome::sequential, &Outcome::oracle)},
+                       {"sequential.most", largest_speed(outcomes, &Outcome::sequential, &Outcome::goldyloc)},
+                       {"default.goldyloc", speed(outcomes, &Outcome::usual, &Outcome::goldyloc)},
+                       {"default.oracle", speed(outcomes, &Outcome::usual, &Outcome::oracle)},
+                       {"default.most", largest_speed(outcomes, &Outcome::usual, &Outcome::goldyloc)}}},
+          .rows = outcomes.size()};
 }
 
 double flops(const Outcome& outcome) {
@@ -162,11 +162,11 @@ double flops(const Outcome& outcome) {
 /// Mean logarithm of the picked degree, and of the best one, over that of all that are ready.
 Found degrees(std::span<const Outcome> outcomes) {
   double picked = 0.0, best = 0.0;
-  for (const Outcome& each : outcomes) {
-    const double ready = std::log2(each.products.parallel);
+  for (const Outcome& outcome : outcomes) {
+    const double ready = std::log2(outcome.products.parallel);
     const auto oracle =
-        std::ranges::min_element(each.times.tuned, {}, [](const auto& of) { return of.second; });
-    picked += std::log2(each.picked) / ready;
+        std::ranges::min_element(outcome.times.tuned, {}, [](const auto& timed) { return timed.second; });
+    picked += std::log2(outcome.picked) / ready;
     best += std::log2(oracle->first) / ready;
   }
   const auto count = static_cast<double>(outcomes.size());

@@ -90,11 +90,11 @@ std::vector<double> DegreePredictor::probabilities(const Features& scaled, std::
     odds.push_back(std::inner_product(row.begin(), row.end(), scaled.begin(), 0.0));
   }
   const double largest = std::ranges::max(odds);
-  for (double& each : odds)
-    each = std::exp(each - largest);
+  for (double& score : odds)
+    score = std::exp(score - largest);
   const double sum = std::accumulate(odds.begin(), odds.end(), 0.0);
-  for (double& each : odds)
-    each /= sum;
+  for (double& score : odds)
+    score /= sum;
   return odds;
 }
 

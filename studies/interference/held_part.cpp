@@ -51,7 +51,7 @@ Task launch(Gpu& gpu, KernelDescription kernel, Seconds date, int stream, Second
   *took = gpu.simulation().now() - begin;
 }
 
-/// Of the product, from its launch to its end.
+/// Time of the product, from its launch to its end.
 Seconds time_beside(const GpuSpec& spec, const GemmShape& shape, int held) {
   const GpuSetup setup{.streams = {"product", "held"}, .isolation = {}, .seed = 1};
   Simulation simulation;
@@ -73,8 +73,8 @@ double slowdown(GpuSpec gpu, const GemmShape& shape, int held, bool strict) {
 
 HeldPart::HeldPart(const std::filesystem::path& file) {
   const HeadedTable table(file);
-  for (const HeadedTable::Row& each : table.rows()) {
-    const CheckedRow row(table, each, kWhat);
+  for (const HeadedTable::Row& table_row : table.rows()) {
+    const CheckedRow row(table, table_row, kWhat);
     rows_.push_back({.shape = {.m = row.whole("m", kLargest),
                                .n = row.whole("n", kLargest),
                                .k = row.whole("k", kLargest),

@@ -39,16 +39,16 @@ void PairHypotheses::plan(SimulationJobs& jobs) {
       jobs.push_back(
           {.run = [pair = with_channels(nominal, pairs_.rows()[row].channels)] { return together(pair); },
            .take =
-               [&its = together_[i][row]](const SimulatedTime& taken) {
-                 its = {Seconds{taken.values.at(0)}, Seconds{taken.values.at(1)}};
+               [&times = together_[i][row]](const SimulatedTime& taken) {
+                 times = {Seconds{taken.values.at(0)}, Seconds{taken.values.at(1)}};
                }});
   }
 }
 
 double PairHypotheses::slowdown(std::size_t hypothesis, std::size_t row, bool of_gemm) const {
   const PairsPart::Row& alone = pairs_.rows()[row];
-  const Together& its = together_[hypothesis][row];
-  return of_gemm ? its.gemm / alone.our_gemm.alone : its.collective / alone.our_collective.alone;
+  const Together& times = together_[hypothesis][row];
+  return of_gemm ? times.gemm / alone.our_gemm.alone : times.collective / alone.our_collective.alone;
 }
 
 /// Mean error of the slowdown, in percent, of the rows on \p least to \p most channels.

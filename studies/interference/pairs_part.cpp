@@ -43,8 +43,8 @@ Experiment with_channels(Experiment experiment, int channels) {
 
 PairsPart::PairsPart(const std::filesystem::path& file) {
   const HeadedTable table(file);
-  for (const HeadedTable::Row& each : table.rows()) {
-    const CheckedRow row(table, each, kWhat);
+  for (const HeadedTable::Row& table_row : table.rows()) {
+    const CheckedRow row(table, table_row, kWhat);
     const int channels = static_cast<int>(row.whole("channels", 1024));
     if (channels > kMostChannels) continue;
     const auto time = [&row](std::string_view column) { return row.above_0(column) * 1.0_ms; };

@@ -31,7 +31,8 @@ class TilesPart {
 
 /// RCCL has as many channels in one node of MI300X: a higher maximum changes nothing.
 inline constexpr int kMostChannels = 56;
-/// With fewer, the GEMM's tiles need as many waves as alone, and what it loses all the same is not explained.
+/// If channels are fewer, the GEMM's tiles need as many waves as alone, and what it loses all the same is not
+/// explained.
 inline constexpr int kFewestJudged = 16;
 
 /// \p experiment with so many channels in every strategy.

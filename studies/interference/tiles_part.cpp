@@ -30,8 +30,8 @@ FigureKind kind_of(const GemmShape& shape) {
 TilesPart::TilesPart(const std::filesystem::path& file) {
   const GpuSpec gpu = load_gpu("mi300x");
   const HeadedTable table(file);
-  for (const HeadedTable::Row& each : table.rows()) {
-    const CheckedRow row(table, each, kWhat);
+  for (const HeadedTable::Row& table_row : table.rows()) {
+    const CheckedRow row(table, table_row, kWhat);
     row.one_of("gpu", kGpus);
     row.one_of("dtype", kTypes);
     const GemmShape shape{.m = row.whole("m", kLargest),

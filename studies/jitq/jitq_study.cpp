@@ -54,7 +54,7 @@ Seconds time_of(JitStep step, WeightCopies copies) {
   return time_of(experiment_of(step));
 }
 
-/// Of a step with \p there, in which copies cost nothing, the throughput that is lost [%].
+/// Throughput that is lost [%] against a step that takes \p there, in which copies cost nothing.
 double loss(Seconds there, Seconds with) { return kPercent * (1.0 - there / with); }
 
 double loss_at(JitStep step, double amplification, Seconds there) {
@@ -91,7 +91,7 @@ double same_as_outside() {
   return inside / time_at(Place::gpu);
 }
 
-/// By name, in the order in which they are found.
+/// Numbers by name, in the order in which they are found.
 std::vector<std::pair<std::string, double>> numbers_of(const JitStep& step) {
   constexpr double kMilliseconds = 1e3;
   const Seconds there = time_of(step, WeightCopies::there);
@@ -118,8 +118,8 @@ std::vector<Steps> read_steps(const std::filesystem::path& file) {
   const std::vector<std::string> models = preset_names(PresetKind::model);
   const std::vector<std::string_view> names(models.begin(), models.end());
   std::vector<Steps> steps;
-  for (const HeadedTable::Row& each : table.rows()) {
-    const CheckedRow row(table, each, "of a model of the study");
+  for (const HeadedTable::Row& table_row : table.rows()) {
+    const CheckedRow row(table, table_row, "of a model of the study");
     const ModelDimensions model = load_model(models[row.one_of("model", names)]);
     if (model.experts || model.latent)
       row.fail("model", "must be a model without experts and latent attention");
@@ -149,25 +149,25 @@ Found capacity() {
 Found rises(const std::vector<Steps>& all) {
   constexpr double kSame = 0.01;  // points
   double count = 0.0;
-  for (const Steps& each : all)
+  for (const Steps& steps : all)
     for (std::size_t i = 1; i < kAmplifications.size(); ++i)
-      if (each.found.at(loss_name(kAmplifications.at(i))) >
-          each.found.at(loss_name(kAmplifications.at(i - 1))) + kSame)
+      if (steps.found.at(loss_name(kAmplifications.at(i))) >
+          steps.found.at(loss_name(kAmplifications.at(i - 1))) + kSame)
         ++count;
   return {.nominal = {{{"value", count}}}, .rows = all.size() * (kAmplifications.size() - 1)};
 }
 
-Found found_of(const Steps& of) {
+Found found_of(const Steps& steps) {
   constexpr double kGigabytes = 1e-9;
-  JitStep just_in_time = of.step;
+  JitStep just_in_time = steps.step;
   just_in_time.copies = WeightCopies::in_memory;
-  NamedNumbers numbers = of.found;
+  NamedNumbers numbers = steps.found;
   numbers.emplace("held", kGigabytes * held_bytes_of_copies(just_in_time));
-  numbers.emplace("held_if_kept", kGigabytes * held_bytes_of_copies(of.step));
-  const std::string gpus = of.step.gpus > 1 ? fmt::format(", {} GPUs", of.step.gpus) : "";
+  numbers.emplace("held_if_kept", kGigabytes * held_bytes_of_copies(steps.step));
+  const std::string gpus = steps.step.gpus > 1 ? fmt::format(", {} GPUs", steps.step.gpus) : "";
   return {.nominal = {std::move(numbers)},
-          .texts = {{"step", fmt::format("{}, {} x {} tokens{}", of.step.model, of.step.sequences,
-                                         of.step.sequence, gpus)}}};
+          .texts = {{"step", fmt::format("{}, {} x {} tokens{}", steps.step.model, steps.step.sequences,
+                                         steps.step.sequence, gpus)}}};
 }
 
 std::string rows_csv(const std::vector<Steps>& all) {
@@ -190,23 +190,23 @@ StudyOutcome reproduce_jitq(const StudyInput& input, const PublishedFigures& pub
   std::vector<Steps> all = read_steps(study_file("jitq", "models.csv"));
   FoundNumbers found = {{"capacity", capacity()}};
   SimulationJobs jobs;
-  for (Steps& each : all)
+  for (Steps& steps : all)
     jobs.push_back({.run =
-                        [&each] {
+                        [&steps] {
                           SimulatedTime simulated;
-                          for (const auto& [name, number] : numbers_of(each.step)) {
+                          for (const auto& [name, number] : numbers_of(steps.step)) {
                             simulated.values.push_back(number);
                             simulated.said += name + ' ';
                           }
                           return simulated;
                         },
                     .take =
-                        [&each](const SimulatedTime& simulated) {
+                        [&steps](const SimulatedTime& simulated) {
                           std::istringstream names(simulated.said);
                           for (const double number : simulated.values) {
                             std::string name;
                             names >> name;
-                            each.found.emplace(name, number);
+                            steps.found.emplace(name, number);
                           }
                         }});
   jobs.push_back({.run = [] { return SimulatedTime{.values = {same_as_outside()}}; },
@@ -216,8 +216,8 @@ StudyOutcome reproduce_jitq(const StudyInput& input, const PublishedFigures& pub
                       }});
   run_simulations(jobs, progress, input.processes);
   found["rises"] = rises(all);
-  for (const Steps& each : all)
-    found.emplace(each.name(), found_of(each));
+  for (const Steps& steps : all)
+    found.emplace(steps.name(), found_of(steps));
   return {.report = found_sections(input.card, found, published),
           .rows_csv = input.wants_rows ? rows_csv(all) : ""};
 }

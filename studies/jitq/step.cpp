@@ -72,9 +72,9 @@ class StepAuthor {
   /// Makes the copy that the next product reads as soon as a buffer is free, and lets that product wait for it.
   void need_copy(std::string_view product) {
     if (!is_just_in_time(step_)) return;
-    const WeightShape of = weight(product);
+    const WeightShape matrix = weight(product);
     const VectorShape cast{
-        .chain = format_of(step_), .rows = of.outputs, .cols = of.inputs, .dtype = DType::fp32};
+        .chain = format_of(step_), .rows = matrix.outputs, .cols = matrix.inputs, .dtype = DType::fp32};
     if (used_ >= step_.buffers) wait(copies_, fmt::format("used {}", used_ - step_.buffers));
     const std::string name = fmt::format("copy of {}", product);
     if (step_.copies == WeightCopies::in_memory) {
@@ -90,8 +90,8 @@ class StepAuthor {
   }
 
   GemmShape gemm(std::string_view product) const {
-    const WeightShape of = weight(product);
-    return {.m = tokens(), .n = of.outputs, .k = of.inputs, .dtype = DType::fp8};
+    const WeightShape matrix = weight(product);
+    return {.m = tokens(), .n = matrix.outputs, .k = matrix.inputs, .dtype = DType::fp8};
   }
 
   void product(std::string_view name) {
@@ -101,7 +101,7 @@ class StepAuthor {
     used_copy();
   }
 
-  // Of the output's gradient one copy serves the gradient of the input, the other that of the weight.
+  // One copy of the output's gradient serves the gradient of the input, the other that of the weight.
   void gradients(std::string_view name) {
     const auto [of_input, of_weight] = c3::backward(gemm(name));
     vector(fmt::format("cast gradient of {}", name), VectorOp::quantize_mx_both, weight(name).outputs);
@@ -163,8 +163,8 @@ class StepAuthor {
   }
 
   double numbers(std::string_view product) const {
-    const WeightShape of = weight(product);
-    return static_cast<double>(of.outputs) * static_cast<double>(of.inputs);
+    const WeightShape matrix = weight(product);
+    return static_cast<double>(matrix.outputs) * static_cast<double>(matrix.inputs);
   }
 
   // All ranks have all parameters.
@@ -175,8 +175,9 @@ class StepAuthor {
     }
     for (std::int64_t layer = 0; layer < step_.layers; ++layer) {
       for (const std::string_view product : kProducts) {
-        const WeightShape of = weight(product);
-        VectorShape shape{.chain = VectorOp::adam, .rows = of.outputs, .cols = of.inputs, .dtype = DType::fp32};
+        const WeightShape matrix = weight(product);
+        VectorShape shape{
+            .chain = VectorOp::adam, .rows = matrix.outputs, .cols = matrix.inputs, .dtype = DType::fp32};
         run(fmt::format("update {}", product), shape);
         if (step_.copies != WeightCopies::updated) continue;
         shape.chain = step_.is_mx6 ? VectorOp::quantize_mx6_both : VectorOp::quantize_mx9_both;
@@ -214,9 +215,9 @@ double held_bytes_of_copies(const JitStep& step) {
   const ModelDimensions model = load_model(step.model);
   double all = 0.0, largest = 0.0;
   for (const std::string_view product : kProducts) {
-    const WeightShape of = weight_of(model, product).value();
+    const WeightShape matrix = weight_of(model, product).value();
     const VectorShape cast{
-        .chain = format_of(step), .rows = of.outputs, .cols = of.inputs, .dtype = DType::fp32};
+        .chain = format_of(step), .rows = matrix.outputs, .cols = matrix.inputs, .dtype = DType::fp32};
     const double bytes = output_bytes(cast).value;
     all += 2.0 * bytes;  // along rows and along columns
     largest = std::max(largest, bytes);

@@ -9,7 +9,7 @@
 
 namespace c3 { inline namespace studies {
 
-/// Where the copies of weights that products read come from.
+/// The source of the copies of weights that products read.
 enum class WeightCopies {
   there,      ///< kept, and made by nobody: what any way of making them is measured against
   updated,    ///< kept, and made again by the GPU after the optimizer

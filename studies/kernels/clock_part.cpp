@@ -62,8 +62,8 @@ ClockTable read_node(const std::filesystem::path& file) {
   ClockTable node{"node", in_burst("b200-sxm"), {}};
   node.gpu.governor.level = kNodeLevel * matrix_rate(node.gpu, DType::bf16).peak;
   const HeadedTable rows(file);
-  for (const HeadedTable::Row& each : rows.rows()) {
-    const CheckedRow row(rows, each, "for a product as it was measured");
+  for (const HeadedTable::Row& table_row : rows.rows()) {
+    const CheckedRow row(rows, table_row, "for a product as it was measured");
     TakenRow taken{.shape = shape_in(row, DType::bf16), .measured = row.above_0("ms") * 1.0_ms};
     taken.shape.batch = row.whole("b", kLargestSize);
     taken.shape.layout = static_cast<GemmLayout>(row.one_of("layout", kLayouts));

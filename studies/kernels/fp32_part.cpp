@@ -92,14 +92,15 @@ class Fp32Part : public StudyPart {
 
   void add_lines(RowLines& lines, const std::string& id, FigureKind kind,
                  const Predictions& predictions) const {
-    for (const Fp32Class& of : kFp32Classes) {
+    for (const Fp32Class& fp32_class : kFp32Classes) {
       const auto add = [&](const std::string& figure, std::string_view where, const auto& is_gpu) {
-        lines.add(
-            figure, fmt::format("{}, {}", of.name, where), kind, predictions, [&](const MeasuredRow& row) {
-              return !row.train && row.kernel_class == of.name && is_gpu(table_.gpus()[row.sample.gpu].name);
-            });
+        lines.add(figure, fmt::format("{}, {}", fp32_class.name, where), kind, predictions,
+                  [&](const MeasuredRow& row) {
+                    return !row.train && row.kernel_class == fp32_class.name &&
+                           is_gpu(table_.gpus()[row.sample.gpu].name);
+                  });
       };
-      const std::string pooled = fmt::format("{}.{}", id, of.id);
+      const std::string pooled = fmt::format("{}.{}", id, fp32_class.id);
       add(pooled, "A100 40 GB + V100", [](const std::string& gpu) { return known_gpu(gpu)->is_steady; });
       for (const Fp32Gpu& only : kFp32Gpus)
         add(fmt::format("{}.{}", pooled, only.name), only.name,

@@ -19,8 +19,8 @@ constexpr std::size_t kResamples = 400;
 using Statistic = std::function<double(const std::vector<std::size_t>& rows)>;
 
 /// \p statistic of all \p rows, and what it is of as many drawn with replacement.
-StudyLine line_of(PublishedFigure of, std::string label, std::size_t rows, const Statistic& statistic) {
-  StudyLine line{.figure = {.reference = std::move(of), .kind = FigureKind::fitted},
+StudyLine line_of(PublishedFigure reference, std::string label, std::size_t rows, const Statistic& statistic) {
+  StudyLine line{.figure = {.reference = std::move(reference), .kind = FigureKind::fitted},
                  .label = std::move(label),
                  .rows = rows};
   if (rows == 0) return line;
@@ -43,38 +43,39 @@ StudyLine line_of(PublishedFigure of, std::string label, std::size_t rows, const
 
 }  // namespace
 
-StudyLine mean_error(PublishedFigure of, std::string label, std::span<const TakenRow> rows,
+StudyLine mean_error(PublishedFigure reference, std::string label, std::span<const TakenRow> rows,
                      const TakenFilter& filter) {
   Comparison comparison;
   for (const TakenRow& row : rows)
     if (filter(row)) comparison.add({row.measured, row.predicted, block_of(row.shape)}, {});
-  return comparison.line(std::move(of), FigureKind::fitted, std::move(label));
+  return comparison.line(std::move(reference), FigureKind::fitted, std::move(label));
 }
 
-StudyLine signed_error(PublishedFigure of, std::string label, std::span<const TakenRow> rows,
+StudyLine signed_error(PublishedFigure reference, std::string label, std::span<const TakenRow> rows,
                        const TakenFilter& filter) {
   std::vector<double> errors;
   for (const TakenRow& row : rows)
     if (filter(row)) errors.push_back(row.predicted / row.measured - 1.0);
-  return line_of(std::move(of), std::move(label), errors.size(), [&](const std::vector<std::size_t>& drawn) {
-    double sum = 0;
-    for (const std::size_t row : drawn)
-      sum += errors[row];
-    return kPercent * sum / static_cast<double>(drawn.size());
-  });
+  return line_of(std::move(reference), std::move(label), errors.size(),
+                 [&](const std::vector<std::size_t>& drawn) {
+                   double sum = 0;
+                   for (const std::size_t row : drawn)
+                     sum += errors[row];
+                   return kPercent * sum / static_cast<double>(drawn.size());
+                 });
 }
 
-StudyLine median_against(PublishedFigure of, std::string label, const Medians& medians, bool relative) {
-  return line_of(std::move(of), std::move(label), medians.here.size(),
+StudyLine median_against(PublishedFigure reference, std::string label, const Medians& medians, bool relative) {
+  return line_of(std::move(reference), std::move(label), medians.here.size(),
                  [&](const std::vector<std::size_t>& rows) {
                    std::vector<double> here, measured;
                    for (const std::size_t row : rows) {
                      here.push_back(medians.here[row]);
                      measured.push_back(medians.measured[row]);
                    }
-                   const double reference = median(std::move(measured));
-                   const double above = median(std::move(here)) - reference;
-                   return kPercent * (relative ? above / reference : above);
+                   const double middle = median(std::move(measured));
+                   const double above = median(std::move(here)) - middle;
+                   return kPercent * (relative ? above / middle : above);
                  });
 }
 

@@ -55,8 +55,8 @@ std::vector<MeasuredModel> read_measured_models(const std::filesystem::path& fil
   const HeadedTable table(file);
   if (!table.broken().empty()) throw table.header_error("rows", table.broken().front());
   std::vector<MeasuredModel> models;
-  for (const HeadedTable::Row& each : table.rows()) {
-    const CheckedRow row(table, each, "of a measured model");
+  for (const HeadedTable::Row& table_row : table.rows()) {
+    const CheckedRow row(table, table_row, "of a measured model");
     row.text("measured_fw_ms");
     models.push_back({.gpu = gpu_of(row),
                       .model = std::string(kModelPresets.at(row.one_of("model", kMeasuredModels))),

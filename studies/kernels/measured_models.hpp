@@ -29,8 +29,8 @@ struct MeasuredModel {
   std::optional<StepTimes> roofline = {};  ///< NeuSight's roofline of the same operators
 };
 
-/// In the order of the file. \throws ConfigError for another header, a model, device or mode that is not known
-/// and cells that are no numbers; IoError
+/// Models in the order of the file. \throws ConfigError for another header, a model, device or mode that is not
+/// known and cells that are no numbers; IoError
 std::vector<MeasuredModel> read_measured_models(const std::filesystem::path& file);
 
 }}  // namespace c3::studies

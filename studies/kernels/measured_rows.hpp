@@ -41,9 +41,9 @@ class MeasuredRows {
   /// What a call of the host of rows added from now on costs; before, no host is in their times.
   void measured_on(const CallCosts& calls) { calls_ = calls; }
 
-  /// Adds the rows of \p file that \p wanted accepts. Of a shape measured twice on a GPU the faster counts,
-  /// when \p only_fastest: the table has several libraries, and a user takes the best. \throws ConfigError,
-  /// IoError
+  /// Adds the rows of \p file that \p wanted accepts. If a shape was measured twice on a GPU, only the faster
+  /// row counts with \p only_fastest: the table has several libraries, and a user takes the best. \throws
+  /// ConfigError, IoError
   void add(const std::filesystem::path& file, const std::string& gpu,
            const std::function<bool(const MeasuredKernel&)>& wanted, bool only_fastest = false);
 
@@ -63,8 +63,8 @@ class MeasuredRows {
   std::vector<std::size_t> indices(const RowFilter& filter) const;
   std::vector<KernelSample> samples(const std::vector<std::size_t>& rows) const;
 
-  /// Rows that \p filter accepts against \p predictions and the roofline. Rows without prediction are skipped,
-  /// as are those that their GPU cannot hold.
+  /// Rows that \p filter accepts against \p predictions and the roofline. Rows without prediction are
+  /// skipped, as are those that their GPU cannot hold.
   Comparison compare(const Predictions& predictions, const RowFilter& filter) const;
 
  private:
@@ -77,7 +77,7 @@ class MeasuredRows {
   CallCosts calls_ = {};
 };
 
-/// With the coefficients of the GPUs' presets, of the rows that \p filter accepts.
+/// Predicts the rows that \p filter accepts with the coefficients of the GPUs' presets.
 Predictions predict_shipped(const MeasuredRows& table, const RowFilter& filter);
 
 }}  // namespace c3::studies

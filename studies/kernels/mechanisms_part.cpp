@@ -76,30 +76,30 @@ class MechanismsPart : public StudyPart {
             "absolute error",
         .notes = {fmt::format("Every {}th row. Without its family's coefficients a GPU has the default ones.",
                               kEvery)}};
-    for (const Selection& of : kSelections) {
+    for (const Selection& selection : kSelections) {
       for (std::size_t variant = 0; variant < kVariants.size(); ++variant)
-        section.lines.push_back(
-            mean_error(published.find(fmt::format("mechanism.{}.{}", of.id, kVariants.at(variant).id)),
-                       fmt::format("{}: {}", of.label, kVariants.at(variant).label),
-                       tables_.at(of.table).at(variant), [&](const TakenRow& row) {
-                         return row.repetition == of.repetition && flops_of(row.shape) < of.most_flops;
-                       }));
+        section.lines.push_back(mean_error(
+            published.find(fmt::format("mechanism.{}.{}", selection.id, kVariants.at(variant).id)),
+            fmt::format("{}: {}", selection.label, kVariants.at(variant).label),
+            tables_.at(selection.table).at(variant), [&](const TakenRow& row) {
+              return row.repetition == selection.repetition && flops_of(row.shape) < selection.most_flops;
+            }));
     }
     return {section};
   }
 
  private:
-  static void predict(std::vector<TakenRow>& rows, std::string_view name, const Variant& of) {
+  static void predict(std::vector<TakenRow>& rows, std::string_view name, const Variant& variant) {
     GpuSpec gpu = in_burst(name);
-    if (!of.governed) gpu.governor.board = {};
-    if (!of.family) {
+    if (!variant.governed) gpu.governor.board = {};
+    if (!variant.family) {
       KernelCoefficients coefficients = gpu.kernels;
       apply(load_coefficients("matrix_gemm", shipped_coefficients("matrix_gemm")), "", gpu.hbm.technology,
             coefficients);
       set_coefficients(gpu, coefficients);
     }
     for (TakenRow& row : rows) {
-      row.finds_warm = of.warm;
+      row.finds_warm = variant.warm;
       row.predicted = taken_time(row, gpu);
     }
   }

@@ -65,14 +65,14 @@ class ModelsPart : public StudyPart {
  public:
   explicit ModelsPart(const std::filesystem::path& kernels) {
     for (const MeasuredModel& model : read_measured_models(kernels / "neusight_e2e.csv"))
-      rows_.push_back({.of = model});
+      rows_.push_back({.measured = model});
   }
 
   void plan(Jobs& jobs) override {
     jobs.emplace_back([this] {
       for (Row& row : rows_) {
-        row.here = step_time(row.of, true);
-        row.scores_kept = step_time(row.of, false);
+        row.here = step_time(row.measured, true);
+        row.scores_kept = step_time(row.measured, false);
       }
     });
   }
@@ -85,14 +85,14 @@ class ModelsPart : public StudyPart {
 
  private:
   struct Row {
-    MeasuredModel of;
+    MeasuredModel measured;
     std::optional<StepTimes> here = {};
     std::optional<StepTimes> scores_kept = {};  ///< the same without an attention kernel
   };
 
   /// The first row of \p model: rows of one model mostly err alike.
   std::uint64_t model_index(const std::string& model) const {
-    const auto found = std::ranges::find_if(rows_, [&](const Row& row) { return row.of.model == model; });
+    const auto found = std::ranges::find_if(rows_, [&](const Row& row) { return row.measured.model == model; });
     return static_cast<std::uint64_t>(found - rows_.begin());
   }
 
@@ -105,7 +105,7 @@ class ModelsPart : public StudyPart {
                               std::optional<StepTimes> Row::*ours = &Row::here) {
       Comparison comparison;
       for (const Row& row : rows_)
-        if (is(row.of)) add(comparison, row.of, row.*ours, part, model_index(row.of.model));
+        if (is(row.measured)) add(comparison, row.measured, row.*ours, part, model_index(row.measured.model));
       section.lines.push_back(comparison.line(published.find(id), FigureKind::predicted, label));
     };
     const auto training = [](const MeasuredModel& row) { return row.training; };
@@ -131,11 +131,11 @@ class ModelsPart : public StudyPart {
   StudySection inference_rows(const PublishedFigures& published) const {
     StudySection section{.heading = "Inference, row by row: absolute error"};
     for (const Row& row : rows_) {
-      if (row.of.training) continue;
-      section.lines.push_back(row_line(published, row.of, row.here, forward_of, "", ""));
-      if (setup_of(row.of, true).attention_kernel)
-        section.lines.push_back(
-            row_line(published, row.of, row.scores_kept, forward_of, ".scores_kept", ", no attention kernel"));
+      if (row.measured.training) continue;
+      section.lines.push_back(row_line(published, row.measured, row.here, forward_of, "", ""));
+      if (setup_of(row.measured, true).attention_kernel)
+        section.lines.push_back(row_line(published, row.measured, row.scores_kept, forward_of, ".scores_kept",
+                                         ", no attention kernel"));
     }
     return section;
   }
@@ -143,9 +143,10 @@ class ModelsPart : public StudyPart {
   StudySection training_rows(const PublishedFigures& published) const {
     StudySection section{.heading = "Training, row by row: absolute error"};
     for (const Row& row : rows_) {
-      if (!row.of.training) continue;
-      section.lines.push_back(row_line(published, row.of, row.here, forward_of, ".forward", ", forward"));
-      section.lines.push_back(row_line(published, row.of, row.here, backward_of, ".backward", ", backward"));
+      if (!row.measured.training) continue;
+      section.lines.push_back(row_line(published, row.measured, row.here, forward_of, ".forward", ", forward"));
+      section.lines.push_back(
+          row_line(published, row.measured, row.here, backward_of, ".backward", ", backward"));
     }
     return section;
   }
@@ -157,8 +158,9 @@ class ModelsPart : public StudyPart {
 
 Seconds time_of(const OperatorList& list, const GpuSpec& gpu) {
   Seconds sum;
-  for (const PartKernel& each : list)
-    sum = sum + static_cast<double>(each.count) * time_of(each.op, gpu, {.launch = LaunchCost::device}).time;
+  for (const PartKernel& kernel : list)
+    sum =
+        sum + static_cast<double>(kernel.count) * time_of(kernel.op, gpu, {.launch = LaunchCost::device}).time;
   return sum;
 }
 

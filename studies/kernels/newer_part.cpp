@@ -57,9 +57,11 @@ class NewerPart : public StudyPart {
   StudyReport sections(const PublishedFigures& published) const override {
     RowLines fp32(fp32_, published,
                   "FP32 products of other libraries and units, shipped coefficients: mean absolute error");
-    const auto add = [&](std::string_view id, const char* label, const char* gpu, std::string_view of) {
-      fp32.add(id, label, FigureKind::fitted, shipped_,
-               fp32_.on(gpu, [of](const MeasuredRow& row) { return row.kernel_class == of; }));
+    const auto add = [&](std::string_view id, const char* label, const char* gpu,
+                         std::string_view kernel_class) {
+      fp32.add(id, label, FigureKind::fitted, shipped_, fp32_.on(gpu, [kernel_class](const MeasuredRow& row) {
+        return row.kernel_class == kernel_class;
+      }));
     };
     add("fp32.h100.bmm", "bmm, H100, a newer library's tiles", "h100-sxm", "bmm");
     add("fp32.mi100.linear", "linear, MI100, matrix units", "mi100", "linear");
@@ -73,9 +75,10 @@ class NewerPart : public StudyPart {
       Comparison comparison;
       for (const Attention& row : attention_)
         if (row.kind == kind) comparison.add({row.measured, row.predicted, shape_key(row.op)}, {});
-      const AttentionKind& of = kAttentionKinds.at(kind);
-      attention.lines.push_back(comparison.line(published.find(fmt::format("attention.mi300x.{}", of.id)),
-                                                FigureKind::fitted, std::string(of.label)));
+      const AttentionKind& attention_kind = kAttentionKinds.at(kind);
+      attention.lines.push_back(
+          comparison.line(published.find(fmt::format("attention.mi300x.{}", attention_kind.id)),
+                          FigureKind::fitted, std::string(attention_kind.label)));
     }
     return {fp32.section({"Longer than 100 us. The list of tiles is what the kernels of these rows are "
                           "called, on both GPUs. MI100: the rate of its matrix units was chosen after the "
@@ -95,8 +98,8 @@ class NewerPart : public StudyPart {
   void read_attention(const std::filesystem::path& file) {
     const HeadedTable rows(file);
     constexpr std::array<std::string_view, 2> kFlags = {"0", "1"};
-    for (const HeadedTable::Row& each : rows.rows()) {
-      const CheckedRow row(rows, each, "for attention as it was measured");
+    for (const HeadedTable::Row& table_row : rows.rows()) {
+      const CheckedRow row(rows, table_row, "for attention as it was measured");
       const auto size = [&](std::string_view column) { return row.whole(column, kLargestSize); };
       AttentionShape shape{.batch = size("b"),
                            .heads = size("heads"),

@@ -69,8 +69,8 @@ bool is_context(const CheckedRow& row) { return row.cell("phase") == "context"; 
 
 void read_gated_delta(const std::filesystem::path& file, std::vector<Call>& calls) {
   const HeadedTable table(file);
-  for (const HeadedTable::Row& each : table.rows()) {
-    const CheckedRow row(table, each, "for linear attention as it was measured");
+  for (const HeadedTable::Row& table_row : table.rows()) {
+    const CheckedRow row(table, table_row, "for linear attention as it was measured");
     if (!is_context(row) || row.cell("op_name") != "gdn") continue;
     const Seconds time{row.above_0("us") * 1e-6};
     if (row.cell("kernel_source") == "chunk_gated_delta_rule")
@@ -85,8 +85,8 @@ void read_gated_delta(const std::filesystem::path& file, std::vector<Call>& call
 
 void read_mamba(const std::filesystem::path& file, std::vector<Call>& calls) {
   const HeadedTable table(file);
-  for (const HeadedTable::Row& each : table.rows()) {
-    const CheckedRow row(table, each, "for Mamba-2 as it was measured");
+  for (const HeadedTable::Row& table_row : table.rows()) {
+    const CheckedRow row(table, table_row, "for Mamba-2 as it was measured");
     if (!is_context(row)) continue;
     const std::int64_t channels = row.whole("nheads", kLargestSize) * kMambaHeadDim +
                                   2 * row.whole("n_groups", kLargestSize) * row.whole("d_state", kLargestSize);
@@ -126,10 +126,10 @@ class ScanPart : public StudyPart {
           if (call.library == library && is_kept_out(call) == kept_out)
             comparison.add({call.measured, call.predicted, shape_key(call.kernels.front())},
                            {{"roofline", call.roofline}});
-        const Library& of = kLibraries.at(library);
+        const Library& named_library = kLibraries.at(library);
         section.lines.push_back(comparison.line(
-            published.find(std::string(of.id) + (kept_out ? ".kept_out" : ".fitted")), FigureKind::fitted,
-            std::string(of.label) + (kept_out ? ", kept out" : ", fitted")));
+            published.find(std::string(named_library.id) + (kept_out ? ".kept_out" : ".fitted")),
+            FigureKind::fitted, std::string(named_library.label) + (kept_out ? ", kept out" : ", fitted")));
       }
     }
     return {section};

@@ -33,8 +33,8 @@ Collector collector_of(std::string_view source) {
 std::vector<TakenRow> read_taken(const std::filesystem::path& file) {
   const HeadedTable table(file);
   std::vector<TakenRow> rows;
-  for (const HeadedTable::Row& each : table.rows()) {
-    const CheckedRow row(table, each, kWhat);
+  for (const HeadedTable::Row& table_row : table.rows()) {
+    const CheckedRow row(table, table_row, kWhat);
     rows.push_back(taken(row, collector_of(row.cell("source")), "ms", Repetition::six));
   }
   return rows;
@@ -43,8 +43,8 @@ std::vector<TakenRow> read_taken(const std::filesystem::path& file) {
 std::vector<TakenRow> read_taken_pairs(const std::filesystem::path& file) {
   const HeadedTable table(file);
   std::vector<TakenRow> rows;
-  for (const HeadedTable::Row& each : table.rows()) {
-    const CheckedRow row(table, each, kWhat);
+  for (const HeadedTable::Row& table_row : table.rows()) {
+    const CheckedRow row(table, table_row, kWhat);
     const Collector collector = collector_of(row.cell("framework"));
     rows.push_back(taken(row, collector, "burst_ms", Repetition::six));
     rows.push_back(taken(row, collector, "sustained_ms", Repetition::one_second));

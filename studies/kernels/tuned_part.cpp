@@ -26,8 +26,8 @@ class TunedPart : public StudyPart {
   explicit TunedPart(const std::filesystem::path& kernels) {
     constexpr std::array<std::string_view, 2> kDevices = {"MI300X", "MI308X"};
     const HeadedTable rows(kernels / "aiter_gemm_mi308x_mi300x.csv");
-    for (const HeadedTable::Row& each : rows.rows()) {
-      const CheckedRow row(rows, each, "for a product as it was measured");
+    for (const HeadedTable::Row& table_row : rows.rows()) {
+      const CheckedRow row(rows, table_row, "for a product as it was measured");
       const std::optional<GemmScales> scales = scales_of(row.cell("file"));
       if (!scales) continue;
       TakenRow taken{.shape = shape_in(row, DType::fp8), .measured = row.above_0("us") * 1.0_us};

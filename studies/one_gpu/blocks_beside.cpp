@@ -28,7 +28,7 @@ constexpr std::int64_t kMostBlocks = 1024;
 /// What one block of measure/common.py's COPY has in flight: 512 threads with 4 loads of 16 bytes.
 constexpr Bytes kInFlight{32.0 * 1024.0};
 constexpr Bytes kPiece{256.0 * 1024.0};
-// Of the kernel's time alone: blocks that end before it does, and blocks that do not, however slow it gets.
+// Lengths of blocks in the kernel's time alone: they end before it does, or do not, however slow it gets.
 constexpr double kShort = 0.5, kLong = 4.0;
 
 class BlockTraffic final : public TrafficModel {

@@ -15,8 +15,8 @@ namespace {
 std::map<std::string, Operator> named_kernels() {
   const HeadedTable table(study_file("one_gpu", "parts.csv"));
   std::map<std::string, Operator> kernels;
-  for (const HeadedTable::Row& each : table.rows()) {
-    const Cells cells(table, each);
+  for (const HeadedTable::Row& table_row : table.rows()) {
+    const Cells cells(table, table_row);
     const RowArguments row(cells, {});
     kernels.try_emplace(row.text("kernel"), operator_in(row));
   }
@@ -33,8 +33,8 @@ Operator kernel_called(const RowArguments& row, std::string_view column, const s
   if (words >> op >> product.m >> product.n >> product.k && op == "gemm") return product;
   if (const auto found = kernels.find(name); found != kernels.end()) return found->second;
   std::vector<std::string> known;
-  for (const auto& [each, kernel] : kernels)
-    known.push_back(each);
+  for (const auto& [known_name, kernel] : kernels)
+    known.push_back(known_name);
   row.fail(column, unknown_name("kernel", name, known));
 }
 

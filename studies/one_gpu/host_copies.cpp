@@ -16,7 +16,7 @@ namespace {
 using namespace literals;
 
 constexpr int kKernels = 8;  // one after another
-// Of the kernels' time alone: a copy that ends before they do, even at half of its rate, and one that does not.
+// Lengths of a copy in the kernels' time alone: it ends before they do, even at half of its rate, or does not.
 constexpr double kShort = 0.4, kLong = 3.0;
 
 std::vector<HostWay> ways_in(const RowArguments& row) {
@@ -43,17 +43,18 @@ class BesideCopies {
     experiment_.measure.loss_split = false;
   }
 
-  /// Of all kernels, and of the longest copy of \p each bytes.
+  /// Time of all kernels, and of the longest copy.
   struct Times {
     Seconds kernels, copy;
   };
-  Times run(const std::vector<HostWay>& ways, Bytes each) {
+  /// Each copy moves \p bytes.
+  Times run(const std::vector<HostWay>& ways, Bytes bytes) {
     ProgramBuilder builder;
     const auto compute = builder.stream("compute");
     for (int i = 0; i < kKernels; ++i)
       builder.kernel(compute, "kernel", op_);
     for (const HostWay way : ways)
-      builder.host_copy(builder.stream(way == HostWay::to_host ? "out" : "in"), "copy", {each, way});
+      builder.host_copy(builder.stream(way == HostWay::to_host ? "out" : "in"), "copy", {bytes, way});
     experiment_.program = builder.take();
     const Strategy strategy{.name = "at once", .order = {}, .streams = {}};
     const RunResult ran = run_once(experiment_, strategy, {});

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::int64_t kLargest = std::int64_t{1} << 30U;
 constexpr std::int64_t kMostStreams = 128;
-/// Of each stream: a kernel, and how often it runs.
+/// A kernel of each stream, and how often it runs.
 using Lists = std::vector<std::pair<Operator, int>>;
 
 /// What a product repeated on the same buffers finds in the cache is left there by itself.

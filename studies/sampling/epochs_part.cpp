@@ -43,8 +43,8 @@ std::vector<Machine> machines() {
           {"half_clock", "V100, half of its clock", "v100-sxm2-16gb", whole, 0.5}};
 }
 
-/// Arithmetic and the L2 follow the core's clock, HBM and launches do not. A V100 at half of its clock is far
-/// from its power limit, as it is at the whole one (its preset has no governor).
+/// Arithmetic and the L2 follow the core's clock, HBM and launches do not. A V100 at half of its clock is
+/// far from its power limit, as it is at the whole one (its preset has no governor).
 GpuSpec gpu_of(const Machine& machine) {
   GpuSpec gpu = load_gpu(std::string(machine.preset));
   gpu.compute.boost_clock = gpu.compute.boost_clock * machine.clock;
@@ -77,8 +77,8 @@ std::vector<std::int64_t> gnmt_lengths(const std::vector<Iteration>& log) {
   return lengths;
 }
 
-/// A log-normal of median 12 s and deviation 0.45 of the logarithm, cut at 1 and 24.5 s: a stated distribution
-/// of utterances, since none is given. Frames of 10 ms; an iteration has utterances of one length.
+/// A log-normal of median 12 s and deviation 0.45 of the logarithm, cut at 1 and 24.5 s: a stated
+/// distribution of utterances, since none is given. Frames of 10 ms; an iteration has utterances of one length.
 std::vector<std::int64_t> speech_lengths() {
   constexpr std::size_t kIterations = 8000;
   constexpr double kMedian = 1200.0, kDeviation = 0.45, kShortest = 100.0, kLongest = 2450.0;

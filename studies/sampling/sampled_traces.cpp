@@ -32,12 +32,12 @@ std::vector<fs::path> files_of(const fs::path& path) {
 /// Files of other formats are left out.
 std::vector<Rank> read_ranks(const fs::path& path) {
   std::vector<Rank> ranks;
-  for (const fs::path& each : files_of(path)) {
-    UnpackedFile file(each);
+  for (const fs::path& trace_file : files_of(path)) {
+    UnpackedFile file(trace_file);
     PeekedSource source([&file](std::span<char> part) { return file.read(part); });
-    if (format_of(each.string(), source) == TraceFormat::kineto)
+    if (format_of(trace_file.string(), source) == TraceFormat::kineto)
       ranks.emplace_back(
-          read_kineto(each.string(), [&source](std::span<char> part) { return source.read(part); }));
+          read_kineto(trace_file.string(), [&source](std::span<char> part) { return source.read(part); }));
   }
   if (!ranks.empty()) order_ranks(ranks, /*allow_missing=*/true);
   return ranks;

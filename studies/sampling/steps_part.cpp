@@ -41,9 +41,9 @@ using SpreadByClass = std::map<WorkClass, double>;
 
 double variation(const std::vector<double>& durations) {
   double sum = 0.0, squares = 0.0;
-  for (const double each : durations) {
-    sum += each;
-    squares += each * each;
+  for (const double duration : durations) {
+    sum += duration;
+    squares += duration * duration;
   }
   const auto count = static_cast<double>(durations.size());
   const double mean = sum / count;
@@ -64,8 +64,9 @@ SpreadByClass recorded_spread(const SampledTraces& traces) {
             static_cast<double>(event.duration.count));
       }
     }
-    for (const auto& [kernel, of] : durations)
-      if (of.size() >= kLeastCalls) variations[kernel.first].push_back(variation(of));
+    for (const auto& [kernel, kernel_durations] : durations)
+      if (kernel_durations.size() >= kLeastCalls)
+        variations[kernel.first].push_back(variation(kernel_durations));
   }
   SpreadByClass spread;
   for (auto& [of_class, values] : variations) {
@@ -88,7 +89,7 @@ struct StepKernel {
   double deviation;  ///< of the logarithm
 };
 
-/// Of rank 0, each alone.
+/// Kernels of rank 0, each alone.
 std::vector<StepKernel> kernels_of(const WrittenStep& step, const SpreadByClass& spread) {
   const Experiment experiment =
       ExperimentFile::load(experiment_of_study(step.folder, step.file), {}).make(std::nullopt);

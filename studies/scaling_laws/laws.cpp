@@ -46,18 +46,18 @@ Experiment experiment_of(const LawPoint& point) {
 LawDeviations deviations_of(const LawPoint& point, const Experiment& step) {
   double flops = 0.0, bytes = 0.0, backward = 0.0, weights = 0.0, buckets = 0.0;
   const auto& script = step.program.scripts.front();
-  for (const ProfiledOperator& its : profile(step.program, script, step.cluster)) {
-    const bool is_of_layer = its.name.starts_with("attn.") || its.name.starts_with("mlp.");
-    if (its.name.starts_with("bucket") && its.is_collective()) buckets += its.bytes.value;
+  for (const ProfiledOperator& op : profile(step.program, script, step.cluster)) {
+    const bool is_of_layer = op.name.starts_with("attn.") || op.name.starts_with("mlp.");
+    if (op.name.starts_with("bucket") && op.is_collective()) buckets += op.bytes.value;
     if (!is_of_layer) continue;
-    if (its.is_product()) flops += its.flops.value;
-    if (its.is_collective()) bytes += its.bytes.value;
-    if (!its.is_product() || !is_product_with_weights(its.name)) continue;
-    if (its.range.starts_with("backward")) {
-      backward += its.flops.value;
+    if (op.is_product()) flops += op.flops.value;
+    if (op.is_collective()) bytes += op.bytes.value;
+    if (!op.is_product() || !is_product_with_weights(op.name)) continue;
+    if (op.range.starts_with("backward")) {
+      backward += op.flops.value;
       continue;
     }
-    const auto* gemm = shape_of<GemmShape>(script.streams[its.place.stream][its.place.operation]);
+    const auto* gemm = shape_of<GemmShape>(script.streams[op.place.stream][op.place.operation]);
     weights += kNumber * static_cast<double>(gemm->n * gemm->k);
   }
   const auto tokens = static_cast<double>(point.sequence * point.batch);

@@ -25,7 +25,7 @@ constexpr std::int64_t kLargest = 1 << 20;
 constexpr std::array kFaster = {1, 2, 4};
 constexpr std::array<std::string_view, 3> kNeeds = {"0", "1", "2"};
 constexpr std::int64_t kHead = 128, kMostRanks = 128;  // two replicas are a node's 256 GPUs
-/// By which operators are projected.
+/// The rules by which operators are projected.
 constexpr std::array kRules = {"gemm", "bytes", "collective"};
 constexpr LawPoint kBert{.hidden = 1024, .sequence = 512, .batch = 32, .tensor_parallel = 4};
 constexpr LawPoint kLarge{.hidden = 8192, .sequence = 2048, .batch = 1, .tensor_parallel = 8};
@@ -43,18 +43,18 @@ const Baseline& large() {
 template <class Is>
 double sum_of(const ProjectedStep& step, Is is) {
   double sum = 0.0;
-  for (const TimedOperatorOfStep& its : step.operators)
-    if (is(its.what)) sum += its.time.value;
+  for (const TimedOperatorOfStep& timed : step.operators)
+    if (is(timed.what)) sum += timed.time.value;
   return sum;
 }
 
 // Gradients are summed over the replicas, all else over ranks that share weights.
-bool is_gradients(const ProfiledOperator& its) { return its.is_collective() && its.name.starts_with("bucket"); }
-bool is_serialized(const ProfiledOperator& its) { return its.is_collective() && !is_gradients(its); }
-bool is_of_passes(const ProfiledOperator& its) { return !its.is_collective() && its.range != "optimizer"; }
-bool is_backward(const ProfiledOperator& its) { return is_of_passes(its) && its.range.starts_with("backward"); }
+bool is_gradients(const ProfiledOperator& op) { return op.is_collective() && op.name.starts_with("bucket"); }
+bool is_serialized(const ProfiledOperator& op) { return op.is_collective() && !is_gradients(op); }
+bool is_of_passes(const ProfiledOperator& op) { return !op.is_collective() && op.range != "optimizer"; }
+bool is_backward(const ProfiledOperator& op) { return is_of_passes(op) && op.range.starts_with("backward"); }
 
-/// In the order of LawNumber.
+/// Numbers in the order of LawNumber.
 std::vector<double> numbers_of(const LawPoint& point) {
   const Experiment step = experiment_of(point);
   const RunResult run = run_step(step, step.strategies.front(), {});
@@ -74,39 +74,40 @@ std::vector<double> numbers_of(const LawPoint& point) {
                                  off.buckets,
                                  static_cast<double>(own.operators.size())};
   for (const std::string_view rule : kRules) {
-    const auto follows = [rule](const ProfiledOperator& its) { return its.rule == rule; };
+    const auto follows = [rule](const ProfiledOperator& op) { return op.rule == rule; };
     numbers.push_back(sum_of(from_bert, follows) / sum_of(own, follows) - 1.0);
   }
   return numbers;
 }
 
-template <class Of>
-double sum_over(const Rows& rows, Of of) {
+template <class Number>
+double sum_over(const Rows& rows, Number number) {
   double sum = 0.0;
   for (const Row& row : rows)
-    sum += of(row);
+    sum += number(row);
   return sum;
 }
-template <class Of>
-double most_over(const Rows& rows, Of of) {
+template <class Number>
+double most_over(const Rows& rows, Number number) {
   double most = 0.0;
   for (const Row& row : rows)
-    most = std::max(most, of(row));
+    most = std::max(most, number(row));
   return most;
 }
 
-StudyLine line_of(const Rows& rows, PublishedFigure of, const char* label, double value) {
-  return {.figure = {.reference = std::move(of), .simulated = value}, .label = label, .rows = rows.size()};
+StudyLine line_of(const Rows& rows, PublishedFigure reference, const char* label, double value) {
+  return {
+      .figure = {.reference = std::move(reference), .simulated = value}, .label = label, .rows = rows.size()};
 }
 
-/// Mean over rows, in percent, of the magnitude of the relative difference \p of, and the difference itself.
-template <class Of>
-StudyLine error_line(const Rows& rows, PublishedFigure figure, const char* label, Of of) {
+/// Mean over rows, in percent, of the magnitude of the relative \p difference, and the difference itself.
+template <class Difference>
+StudyLine error_line(const Rows& rows, PublishedFigure figure, const char* label, Difference difference) {
   const auto count = static_cast<double>(rows.size());
-  const auto magnitude = [&](const Row& row) { return kPercent * std::abs(of(row)); };
+  const auto magnitude = [&](const Row& row) { return kPercent * std::abs(difference(row)); };
   StudyLine line = line_of(rows, std::move(figure), label,
                            sum_over(rows, [&](const Row& row) { return magnitude(row) / count; }));
-  line.beside = {{"signed", sum_over(rows, [&](const Row& row) { return kPercent * of(row) / count; })},
+  line.beside = {{"signed", sum_over(rows, [&](const Row& row) { return kPercent * difference(row) / count; })},
                  {"most", most_over(rows, magnitude)}};
   return line;
 }
@@ -123,13 +124,13 @@ double falling_pairs(const Rows& rows, Next is_next) {
 }
 
 /// \p rows' communication, in percent.
-StudyLine share_line(const Rows& rows, PublishedFigure of, const std::string& label) {
+StudyLine share_line(const Rows& rows, PublishedFigure reference, const std::string& label) {
   const auto mean = [&](LawNumber number) {
     return sum_over(rows, [number](const Row& row) { return kPercent * row[number]; }) /
            static_cast<double>(rows.size());
   };
   const auto [least, most] = std::ranges::minmax(rows, {}, [](const Row& row) { return row[serialized]; });
-  StudyLine line = line_of(rows, std::move(of), label.c_str(), mean(serialized));
+  StudyLine line = line_of(rows, std::move(reference), label.c_str(), mean(serialized));
   line.beside = {{"least", kPercent * least[serialized]},
                  {"most", kPercent * most[serialized]},
                  {"gradients over backward", mean(overlapped)},
@@ -142,8 +143,8 @@ StudyLine share_line(const Rows& rows, PublishedFigure of, const std::string& la
 
 PointsPart::PointsPart(const std::filesystem::path& file) {
   const HeadedTable table(file);
-  for (const HeadedTable::Row& each : table.rows()) {
-    const CheckedRow row(table, each, kWhat);
+  for (const HeadedTable::Row& table_row : table.rows()) {
+    const CheckedRow row(table, table_row, kWhat);
     LawPoint point{.hidden = row.whole("hidden", kLargest),
                    .sequence = row.whole("sequence", kLargest),
                    .batch = row.whole("batch", kLargest),
@@ -180,13 +181,15 @@ void PointsPart::plan(SimulationJobs& jobs) {
 }
 
 StudySection PointsPart::projections(const PublishedFigures& published) const {
-  const auto error = [&](const char* id, const char* label, auto of) {
-    return error_line(rows_, published.find(id), label, of);
+  const auto error = [&](const char* id, const char* label, auto difference) {
+    return error_line(rows_, published.find(id), label, difference);
   };
   const auto ratio = [](LawNumber over, LawNumber under) {
     return [=](const Row& row) { return row[over] / row[under] - 1.0; };
   };
-  const auto number = [](LawNumber of) { return [of](const Row& row) { return row[of]; }; };
+  const auto number = [](LawNumber law_number) {
+    return [law_number](const Row& row) { return row[law_number]; };
+  };
   StudySection section{
       .heading = "Projected steps against simulated ones: mean error",
       .lines = {error("projection.bert", "projected from BERT's layer", ratio(projected, simulated)),

@@ -59,12 +59,12 @@ StudySection tables_section(const std::filesystem::path& data, const PublishedFi
                                  "recalled."}};
   MeasuredTables tables(data);
   const HeadedTable what(study_file("scaling_laws", "tables.csv"));
-  for (const HeadedTable::Row& each : what.rows()) {
-    const CheckedRow row(what, each, "of every table");
+  for (const HeadedTable::Row& table_row : what.rows()) {
+    const CheckedRow row(what, table_row, "of every table");
     const std::vector<std::string> columns = listed(row.text("work"));
     std::vector<MeasuredOperator> rows;
-    for (const Cells& its : tables.rows(row.text("table"), row.cell("find"))) {
-      rows.push_back({product_of(its, columns), product_of(its, {"ms"})});
+    for (const Cells& cells : tables.rows(row.text("table"), row.cell("find"))) {
+      rows.push_back({product_of(cells, columns), product_of(cells, {"ms"})});
     }
     StudyLine line{.figure = {.reference = published.find(row.text("id"))}, .label = row.text("label")};
     set_error(line, rows, row.above_0("baseline"));

@@ -67,16 +67,16 @@ std::size_t best_of_all(const KernelSelector& selector, const SolverProblem& pro
 
 class SolverChoice : public StudyPart {
  public:
-  explicit SolverChoice(const SolverTable& of)
-      : of_(of),
-        by_rule_(kRules.size(), Picks(of.problems.size())),
-        learned_(of.problems.size()),
-        shipped_(of.problems.size()),
-        open_(of.problems.size()) {}
+  explicit SolverChoice(const SolverTable& table)
+      : table_(table),
+        by_rule_(kRules.size(), Picks(table.problems.size())),
+        learned_(table.problems.size()),
+        shipped_(table.problems.size()),
+        open_(table.problems.size()) {}
 
   void plan(Jobs& jobs) override {
     std::vector<std::uint64_t> layers;
-    for (const SolverProblem& problem : of_.problems)
+    for (const SolverProblem& problem : table_.problems)
       layers.push_back(problem.layer);
     was_chosen_ = plan_fifths(layers, jobs,
                               [this](const Rows& fitted, const Rows& held_out) { choose(fitted, held_out); });
@@ -91,10 +91,10 @@ class SolverChoice : public StudyPart {
 
   void choose(const Rows& fitted, const Rows& held_out) {
     for (const ConvolutionPass pass : kConvolutionPasses) {
-      const KernelSelector selector = solver_selector(of_, fitted, pass, {});
-      const KernelSelector shipped = solver_selector(of_, fitted, pass, kShippedSolvers);
+      const KernelSelector selector = solver_selector(table_, fitted, pass, {});
+      const KernelSelector shipped = solver_selector(table_, fitted, pass, kShippedSolvers);
       for (const std::size_t row : held_out) {
-        const SolverProblem& problem = of_.problems[row];
+        const SolverProblem& problem = table_.problems[row];
         if (problem.shape.pass != pass) continue;
         learned_[row] = best_listed(selector.steps.front().trees, problem);
         shipped_[row] = best_listed(shipped.steps.front().trees, problem);
@@ -102,14 +102,14 @@ class SolverChoice : public StudyPart {
       }
     }
     for (std::size_t rule = 0; rule < kRules.size(); ++rule)
-      kRules.at(rule).pick(of_, fitted, held_out, by_rule_[rule]);
+      kRules.at(rule).pick(table_, fitted, held_out, by_rule_[rule]);
   }
 
   /// Nothing where nothing was chosen.
   Scores scores_of(const Picks& picks, const Counts& counts = {}) const {
     Scores scores;
     for (std::size_t i = 0; was_chosen_ && i < picks.size(); ++i) {
-      const SolverProblem& problem = of_.problems[i];
+      const SolverProblem& problem = table_.problems[i];
       if (counts && !counts(problem)) continue;
       if (picks[i] == problem.tokens.size())
         ++scores.rows;
@@ -132,12 +132,12 @@ class SolverChoice : public StudyPart {
     return line;
   }
 
-  /// Among the kernels that the find-db lists.
+  /// Scores of choices among the kernels that the find-db lists.
   StudySection listed(const PublishedFigures& published) const {
-    const std::string id = fmt::format("choice.{}.", of_.words);
+    const std::string id = fmt::format("choice.{}.", table_.words);
     const Scores learned = scores_of(learned_);
     StudySection section{
-        .heading = fmt::format("{}: kernels chosen among those that the find-db lists", of_.name),
+        .heading = fmt::format("{}: kernels chosen among those that the find-db lists", table_.name),
         .lines = {line(published, id + "learned", "learned, layers left out", learned),
                   line(published, id + "shipped", "learned, as shipped: fewer trees", scores_of(shipped_))},
         .notes = {"near best: share of convolutions whose chosen kernel takes at most 5 % longer than the "
@@ -150,7 +150,8 @@ class SolverChoice : public StudyPart {
           line(published, id + std::string(kRules.at(rule).id), std::string(kRules.at(rule).label), scores));
       if (scores.rows > 0) least_lost = std::min(least_lost.value_or(scores.regret()), scores.regret());
     }
-    StudyLine lost = figure_line(published, "lost." + of_.words, "lost over the best rule's [%]", std::nullopt);
+    StudyLine lost =
+        figure_line(published, "lost." + table_.words, "lost over the best rule's [%]", std::nullopt);
     lost.figure.kind = FigureKind::fitted;
     lost.rows = learned.rows;
     if (least_lost) lost.figure.simulated = kPercent * learned.regret() / *least_lost;
@@ -160,12 +161,12 @@ class SolverChoice : public StudyPart {
 
   /// The same by type and pass.
   StudySection parts(const PublishedFigures& published) const {
-    StudySection section{.heading = fmt::format("{}: the learned choice by type and pass", of_.name),
+    StudySection section{.heading = fmt::format("{}: the learned choice by type and pass", table_.name),
                          .value = "near best"};
     for (const DType type : {DType::fp16, DType::fp32}) {
       for (const ConvolutionPass pass : kConvolutionPasses)
         section.lines.push_back(line(published,
-                                     fmt::format("part.{}.{}.{}", of_.words, name_of(type), name_of(pass)),
+                                     fmt::format("part.{}.{}.{}", table_.words, name_of(type), name_of(pass)),
                                      fmt::format("{}, {}", name_of(type), name_of(pass)),
                                      scores_of(learned_, [&](const SolverProblem& problem) {
                                        return problem.shape.dtype == type && problem.shape.pass == pass;
@@ -174,24 +175,24 @@ class SolverChoice : public StudyPart {
     return section;
   }
 
-  /// Among all kernels seen for the kind.
+  /// Scores of choices among all kernels seen for the kind.
   StudySection open(const PublishedFigures& published) const {
     const Scores scores = scores_of(open_);
     StudySection section{
-        .heading = fmt::format("{}: kernels chosen among all that were seen for the kind", of_.name),
-        .lines = {line(published, "open." + of_.words, "learned, layers left out", scores)},
+        .heading = fmt::format("{}: kernels chosen among all that were seen for the kind", table_.name),
+        .lines = {line(published, "open." + table_.words, "learned, layers left out", scores)},
         .notes = {"A kernel that the find-db does not list for the convolution counts as wrong."},
         .value = "near best"};
     if (scores.rows == 0) return section;
     double listed = 0.0;
     for (std::size_t i = 0; i < open_.size(); ++i)
-      listed += open_[i] < of_.problems[i].tokens.size() ? 1.0 : 0.0;
+      listed += open_[i] < table_.problems[i].tokens.size() ? 1.0 : 0.0;
     section.lines.back().beside = {{"best [%]", scores.best()},
                                    {"listed [%]", kPercent * listed / static_cast<double>(scores.rows)}};
     return section;
   }
 
-  const SolverTable& of_;
+  const SolverTable& table_;
   bool was_chosen_ = false;
   std::vector<Picks> by_rule_;  ///< shape [rules][problems]
   Picks learned_, shipped_;     ///< place among the listed, by problem; by many trees, by those shipped
@@ -200,6 +201,8 @@ class SolverChoice : public StudyPart {
 
 }  // namespace
 
-std::unique_ptr<StudyPart> solver_choice(const SolverTable& of) { return std::make_unique<SolverChoice>(of); }
+std::unique_ptr<StudyPart> solver_choice(const SolverTable& table) {
+  return std::make_unique<SolverChoice>(table);
+}
 
 }}  // namespace c3::studies

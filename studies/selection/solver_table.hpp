@@ -36,7 +36,7 @@ struct SolverProblem {
   int winner() const { return tokens[best()]; }
 };
 
-/// Of one GPU.
+/// Problems of one GPU.
 struct SolverTable {
   std::string name;   ///< "MI100"
   std::string words;  ///< in ids of figures: "mi100"
@@ -45,7 +45,7 @@ struct SolverTable {
   std::array<std::vector<std::string>, 3> tokens;  ///< names of kernels, by pass and number
 };
 
-/// Without features, which \p jobs add. \param table outlives the jobs
+/// Reads the table without features, which \p jobs add. \param table outlives the jobs
 void read_solver_table(const FindDb& db, SolverTable& table, Jobs& jobs);
 
 /// Trained on those of \p rows that have \p pass. Beside the listed kernels it may choose others that the table
@@ -53,10 +53,10 @@ void read_solver_table(const FindDb& db, SolverTable& table, Jobs& jobs);
 KernelSelector solver_selector(const SolverTable& table, const Rows& rows, ConvolutionPass pass,
                                const TrainingOptions& options);
 
-/// Chooses for each fifth of a GPU's layers by what the other four fifths teach; all batches, types and passes
-/// of a layer are on one side. Of a table with too few layers figures stay without a number. \param of outlives
-/// it
-std::unique_ptr<StudyPart> solver_choice(const SolverTable& of);
+/// Chooses for each fifth of a GPU's layers by what the other four fifths teach; all batches, types and
+/// passes of a layer are on one side. If a table has too few layers, its figures stay without a number.
+/// \param table outlives it
+std::unique_ptr<StudyPart> solver_choice(const SolverTable& table);
 
 /// What configs/selection/ has: few trees, so that its table is short.
 inline constexpr TrainingOptions kShippedSolvers{.trees = 80, .rate = 0.25};

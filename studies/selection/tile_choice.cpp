@@ -44,16 +44,16 @@ double distance(const GemmShape& a, const GemmShape& b) {
 
 class TileChoice : public StudyPart {
  public:
-  explicit TileChoice(const TileTable& of)
-      : of_(of),
-        learned_(of.problems.size()),
-        shipped_(of.problems.size()),
-        majority_(of.problems.size()),
-        neighbours_(of.problems.size()) {}
+  explicit TileChoice(const TileTable& table)
+      : table_(table),
+        learned_(table.problems.size()),
+        shipped_(table.problems.size()),
+        majority_(table.problems.size()),
+        neighbours_(table.problems.size()) {}
 
   void plan(Jobs& jobs) override {
     std::vector<std::uint64_t> sizes;
-    for (const TileProblem& problem : of_.problems)
+    for (const TileProblem& problem : table_.problems)
       sizes.push_back(problem.sizes);
     was_chosen_ = plan_fifths(sizes, jobs, [this](const Rows& fitted, const Rows& held_out) {
       choose(fitted, held_out, kManyTiles, learned_);
@@ -64,7 +64,7 @@ class TileChoice : public StudyPart {
 
   StudyReport sections(const PublishedFigures& published) const override {
     StudySection section{
-        .heading = fmt::format("{}: kernels of rocBLAS, tile to instruction", of_.name),
+        .heading = fmt::format("{}: kernels of rocBLAS, tile to instruction", table_.name),
         .notes = {"tile right: rows and columns of the first choice, whatever its depth, split and "
                   "instruction."},
         .value = "right"};
@@ -82,55 +82,55 @@ class TileChoice : public StudyPart {
 
   void choose(const Rows& fitted, const Rows& held_out, const TrainingOptions& options,
               Choices& choices) const {
-    const KernelSelector selector = tile_selector(of_, fitted, options);
+    const KernelSelector selector = tile_selector(table_, fitted, options);
     for (const std::size_t row : held_out) {
-      const TakenSequence& asked = of_.problems[row].sequence;
+      const TakenSequence& asked = table_.problems[row].sequence;
       if (!selector.valid.contains(asked.kind)) continue;
-      for (const RankedSequence& each : selector.rank(asked.features, asked.kind, kBeams))
-        choices[row].push_back(each.tokens);
+      for (const RankedSequence& ranked : selector.rank(asked.features, asked.kind, kBeams))
+        choices[row].push_back(ranked.tokens);
       if (choices[row].size() > kFirst) choices[row].resize(kFirst);
     }
   }
 
   void vote(const Rows& fitted, const Rows& held_out) {
-    const auto taken = [&](std::size_t row) { return of_.problems[row].sequence.tokens; };
+    const auto taken = [&](std::size_t row) { return table_.problems[row].sequence.tokens; };
     std::map<std::string, Rows> groups;
     std::map<std::string, Votes> all;
     for (const std::size_t row : fitted) {
-      const std::string group = group_of(of_.problems[row]);
+      const std::string group = group_of(table_.problems[row]);
       groups[group].push_back(row);
       all[group][taken(row)] += 1.0;
     }
     for (const std::size_t row : held_out) {
-      const TileProblem& asked = of_.problems[row];
-      const auto away = [&](std::size_t other) { return distance(asked.shape, of_.problems[other].shape); };
+      const TileProblem& asked = table_.problems[row];
+      const auto away = [&](std::size_t other) { return distance(asked.shape, table_.problems[other].shape); };
       majority_[row] = first_of(all[group_of(asked)]);
       neighbours_[row] = first_of(votes_of_nearest(groups[group_of(asked)], away, taken));
     }
   }
 
-  /// In percent of all problems; absent where nothing was chosen.
+  /// Share in percent of all problems; absent where nothing was chosen.
   template <class IsRight>
   std::optional<double> share(IsRight is_right) const {
     if (!was_chosen_) return std::nullopt;
     double right = 0.0;
-    for (std::size_t i = 0; i < of_.problems.size(); ++i)
+    for (std::size_t i = 0; i < table_.problems.size(); ++i)
       right += is_right(i) ? 1.0 : 0.0;
-    return 100.0 / static_cast<double>(of_.problems.size()) * right;
+    return 100.0 / static_cast<double>(table_.problems.size()) * right;
   }
 
   StudyLine line(const PublishedFigures& published, const std::string& what, FigureKind kind, std::string label,
                  std::optional<double> value) const {
     StudyLine line =
-        figure_line(published, fmt::format("tiles.{}.{}", of_.words, what), std::move(label), value);
+        figure_line(published, fmt::format("tiles.{}.{}", table_.words, what), std::move(label), value);
     line.figure.kind = kind;
-    line.rows = was_chosen_ ? of_.problems.size() : 0;
+    line.rows = was_chosen_ ? table_.problems.size() : 0;
     return line;
   }
 
   void add_lines(const PublishedFigures& published, const std::string& way, const std::string& label,
                  const Choices& choices, StudySection& section) const {
-    const auto taken = [&](std::size_t i) { return of_.problems[i].sequence.tokens; };
+    const auto taken = [&](std::size_t i) { return table_.problems[i].sequence.tokens; };
     const auto is_tile = [&](std::size_t i) {
       return !choices[i].empty() && choices[i].front()[0] == taken(i)[0] &&
              choices[i].front()[1] == taken(i)[1];
@@ -147,19 +147,19 @@ class TileChoice : public StudyPart {
   StudyLine model(const PublishedFigures& published) const {
     return line(
         published, "model", FigureKind::predicted, "our cost model: tile right", share([&](std::size_t i) {
-          const TileProblem& problem = of_.problems[i];
-          const GemmTile tile = fastest_plan(problem.shape, of_.gpus[problem.gpu]).tile;
+          const TileProblem& problem = table_.problems[i];
+          const GemmTile tile = fastest_plan(problem.shape, table_.gpus[problem.gpu]).tile;
           return std::to_string(tile.m) == problem.taken[0] && std::to_string(tile.n) == problem.taken[1];
         }));
   }
 
-  const TileTable& of_;
+  const TileTable& table_;
   bool was_chosen_ = false;
   Choices learned_, shipped_, majority_, neighbours_;  ///< by problem
 };
 
 }  // namespace
 
-std::unique_ptr<StudyPart> tile_choice(const TileTable& of) { return std::make_unique<TileChoice>(of); }
+std::unique_ptr<StudyPart> tile_choice(const TileTable& table) { return std::make_unique<TileChoice>(table); }
 
 }}  // namespace c3::studies

@@ -58,8 +58,9 @@ void add_features(TileTable& table, Jobs& jobs);
 KernelSelector tile_selector(const TileTable& table, const Rows& rows, const TrainingOptions& options);
 
 /// Chooses for each fifth of the sizes by what the other four fifths teach; all types, layouts and GPUs of a
-/// product are on one side. Of a table with too few sizes figures stay without a number. \param of outlives it
-std::unique_ptr<StudyPart> tile_choice(const TileTable& of);
+/// product are on one side. If a table has too few sizes, its figures stay without a number. \param table
+/// outlives it
+std::unique_ptr<StudyPart> tile_choice(const TileTable& table);
 
 inline constexpr TrainingOptions kManyTiles{
     .trees = 60, .leaves = 63, .rate = 0.2, .least_rows = 5, .features = 0.7};

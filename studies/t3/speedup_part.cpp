@@ -24,7 +24,7 @@ constexpr std::array<Configuration, 4> kConfigurations = {{
     {"t3_mca", "T3-MCA", &SublayerTimes::speedup_t3_mca},
 }};
 
-/// Of a pass, what is not cut over GPUs, such as attention: an input. arXiv 2401.16677: 0.40 to 0.45.
+/// Share of a pass that is not cut over GPUs, such as attention: an input. arXiv 2401.16677: 0.40 to 0.45.
 constexpr double kNotSliced = 0.425;
 
 /// What one layer of a model takes in its products and all-reduces, on as many GPUs as its weights are cut
@@ -40,8 +40,9 @@ struct LayerTime {
 
 enum class Run { training_step, prompt };
 
-/// Of the main models, by GPUs. A prompt has every product once, and the all-reduces of the forward pass; a
-/// step has it forward and for both gradients, and two all-reduces in each direction.
+/// Times of a layer of each main model, by its name and number of GPUs. A prompt has every product once, and
+/// the all-reduces of the forward pass; a step has it forward and for both gradients, and two all-reduces in
+/// each direction.
 std::map<std::pair<std::string, int>, LayerTime> layers(std::span<const SublayerResult> results, Run run) {
   std::map<std::pair<std::string, int>, LayerTime> models;
   for (const auto& [sublayer, t] : results) {
@@ -88,10 +89,11 @@ StudySection sublayer_section(const PublishedFigures& published, std::span<const
       .value = "T3-MCA",
       .decimals = 3};
   for (const SublayerResult& result : results) {
-    const Sublayer& of = *result.sublayer;
+    const Sublayer& sublayer = *result.sublayer;
     const SublayerTimes& t = result.times;
-    StudyLine line = line_of(published, "sublayer." + of.id(),
-                             fmt::format("{} TP {} {}", of.model, of.tp, of.name), t.speedup_t3_mca());
+    StudyLine line =
+        line_of(published, "sublayer." + sublayer.id(),
+                fmt::format("{} TP {} {}", sublayer.model, sublayer.tp, sublayer.name), t.speedup_t3_mca());
     line.beside = {{"T3", t.speedup_t3()},
                    {"Ideal-GEMM-RS-Overlap", t.ideal()},
                    {"Ideal-RS+NMC", t.ideal_in_memory()},

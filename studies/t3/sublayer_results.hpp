@@ -19,7 +19,7 @@ struct SublayerResult {
   SublayerTimes times;
 };
 
-/// Of a value over some sub-layers; nothing without any.
+/// Summary of a value over some sub-layers; nothing without any.
 struct Summary {
   double geomean = 0.0, most = 0.0;
   std::size_t count = 0;

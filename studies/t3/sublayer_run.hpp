@@ -25,7 +25,7 @@ struct HbmTraffic {
   Bytes stored() const { return gemm_written + reduce_written; }
 };
 
-/// Of a sub-layer. Speedups are over `sequential`.
+/// Times of a sub-layer. Speedups are over `sequential`.
 struct SublayerTimes {
   Seconds gemm, reduce, gather;  ///< alone
   Seconds reduce_in_memory;      ///< the reduce-scatter alone when memory makes its last addition
@@ -40,7 +40,7 @@ struct SublayerTimes {
   /// Whether the GEMM is what an overlapped reduce-scatter hides behind.
   bool is_gemm_bound() const { return gemm > reduce; }
 
-  /// In seconds, and back.
+  /// values() gives the times in seconds, from() reads them back.
   std::vector<double> values() const;
   static SublayerTimes from(const std::vector<double>& values);
 
@@ -56,7 +56,7 @@ SublayerTimes time_sublayer(const Experiment& experiment);
 /// HBM.
 std::array<HbmTraffic, 2> count_traffic(const Experiment& experiment);
 
-/// Of the GEMM with \p cus CUs taken from it.
+/// Time of the GEMM with \p cus CUs taken from it.
 Seconds gemm_without(const Experiment& experiment, int cus);
 
 }}  // namespace c3::studies

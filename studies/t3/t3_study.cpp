@@ -29,7 +29,7 @@ std::string rows_of(std::span<const SublayerResult> results) {
   return text;
 }
 
-/// That \p experiment has what the study runs.
+/// Checks that \p experiment has what the study runs.
 void check(const Experiment& experiment, const std::filesystem::path& file) {
   const Origin at{std::make_shared<const std::string>(file.string()), 1, 1};
   for (const std::string_view name : kT3Streams) {

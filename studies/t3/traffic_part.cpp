@@ -114,20 +114,20 @@ StudySection TrafficPart::classes(const PublishedFigures& published) const {
       .lines = {},
       .notes = {},
       .value = "T3-MCA"};
-  for (const Class& of : kShown) {
+  for (const Class& traffic_class : kShown) {
     double sequential = 0.0, fused = 0.0;
     std::size_t rows = 0;
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       if (table_.results()[i].sublayer->group != "main") continue;
       const Bytes all = rows_[i].traffic[0].total();
-      sequential += 100.0 * (of.bytes(rows_[i].traffic[0]) / all);
-      fused += 100.0 * (of.bytes(rows_[i].traffic[1]) / all);
+      sequential += 100.0 * (traffic_class.bytes(rows_[i].traffic[0]) / all);
+      fused += 100.0 * (traffic_class.bytes(rows_[i].traffic[1]) / all);
       ++rows;
     }
     if (rows == 0) continue;
     const auto count = static_cast<double>(rows);
-    StudyLine line =
-        line_of(published, fmt::format("movement.class.{}", of.id), std::string(of.label), fused / count, rows);
+    StudyLine line = line_of(published, fmt::format("movement.class.{}", traffic_class.id),
+                             std::string(traffic_class.label), fused / count, rows);
     line.beside = {{"Sequential", sequential / count}};
     section.lines.push_back(std::move(line));
   }

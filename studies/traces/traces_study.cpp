@@ -60,7 +60,7 @@ StepTimes simulated(const Experiment& experiment, std::string_view strategy) {
   return {upper_median(times), upper_median(exposed)};
 }
 
-/// As `c3sim run --trace` does.
+/// Does what `c3sim run --trace` does.
 void write_traces(const Experiment& experiment, const fs::path& folder) {
   const Strategy& strategy = strategy_of(experiment, kRecorded);
   TraceWriter writer(folder, experiment, strategy);
@@ -74,7 +74,7 @@ void write_traces(const Experiment& experiment, const fs::path& folder) {
   writer.commit();
 }
 
-/// As `c3sim import -o` does. \returns the experiment that runs it
+/// Does what `c3sim import -o` does. \returns the experiment that runs it
 fs::path import_traces(const fs::path& traces, const fs::path& folder, const std::string& system) {
   std::vector<Rank> ranks;
   for (const fs::directory_entry& entry : fs::directory_iterator(traces)) {
@@ -123,7 +123,8 @@ class ChangeLines {
     return line(published, ".step", imported_.time / direct_.time - 1.0, direct_.time, imported_.time);
   }
 
-  /// Of what is exposed; of a hundredth of the step where less is, which is as good as nothing.
+  /// Error relative to what is exposed, or to a hundredth of the step where less is, which is as good as
+  /// nothing.
   StudyLine exposed(const PublishedFigures& published) const {
     const double error = (imported_.exposed - direct_.exposed) / std::max(direct_.exposed, 0.01 * direct_.time);
     return line(published, ".exposed", error, direct_.exposed, imported_.exposed);

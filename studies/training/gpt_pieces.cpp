@@ -20,7 +20,7 @@ struct Line {
   double slope = 0.0, at_0 = 0.0;
 };
 
-/// By least squares. Absent where all points have one x.
+/// Fits a line by least squares. Absent where all points have one x.
 std::optional<Line> line_through(const std::vector<Point>& points) {
   const auto count = static_cast<double>(points.size());
   double x = 0.0, y = 0.0, xx = 0.0, xy = 0.0;
@@ -80,15 +80,15 @@ std::vector<GptPiece> gpt_pieces(const std::vector<SimulatedStep>& steps) {
   std::map<std::string, Group> groups;
   for (const SimulatedStep& step : steps) {
     if (!step.now) continue;
-    const GptShape& of = step.reference.gpt.value();
-    const std::string name =
-        fmt::format("{} GPUs h{} tp{} mb{}", of.gpus, of.hidden, of.tensor_parallel, of.micro_batch);
+    const GptShape& shape = step.reference.gpt.value();
+    const std::string name = fmt::format("{} GPUs h{} tp{} mb{}", shape.gpus, shape.hidden,
+                                         shape.tensor_parallel, shape.micro_batch);
     Group& group = groups[name];
     group.name = name;
-    group.is_tensor_parallel = of.tensor_parallel > 1;
-    const auto count = static_cast<double>(of.micro_batches);
-    group.measured[of.layers].push_back({count, step.reference.measured.value});
-    group.here[of.layers].push_back({count, step.now->here.value});
+    group.is_tensor_parallel = shape.tensor_parallel > 1;
+    const auto count = static_cast<double>(shape.micro_batches);
+    group.measured[shape.layers].push_back({count, step.reference.measured.value});
+    group.here[shape.layers].push_back({count, step.now->here.value});
   }
   std::vector<GptPiece> pieces;
   for (const auto& [name, group] : groups)

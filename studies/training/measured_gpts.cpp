@@ -36,7 +36,7 @@ Experiment step_of(const Experiment& frame, const GptShape& shape, std::int64_t 
   return step;
 }
 
-/// Of a row without a pipeline.
+/// The step of a row without a pipeline.
 MeasuredStep gpt_of(const CheckedRow& row, const std::shared_ptr<const Experiment>& frame) {
   const auto whole = [&row](std::string_view column) { return row.whole(column, kLargest); };
   GptShape shape{.hidden = whole("hidden size"),

@@ -38,8 +38,8 @@ const StepSource& source_called(const CheckedRow& row, const StepSources& source
   const std::string name = row.text("source");
   if (const auto found = sources.find(name); found != sources.end()) return found->second;
   std::vector<std::string> known;
-  for (const auto& [each, source] : sources)
-    known.push_back(each);
+  for (const auto& [known_name, source] : sources)
+    known.push_back(known_name);
   row.fail("source", unknown_name("source", name, known));
 }
 
@@ -47,10 +47,10 @@ const StepSource& source_called(const CheckedRow& row, const StepSources& source
 std::optional<double> value_of(const Cells& measured, const std::string& formula, std::string_view key) {
   if (formula.empty()) return std::nullopt;
   const std::map<std::string, double> numbers = measured.numbers();
-  const Formula its = measured.formula(formula, key);
-  if (!std::ranges::all_of(its.names(), [&](const std::string& name) { return numbers.contains(name); }))
+  const Formula parsed = measured.formula(formula, key);
+  if (!std::ranges::all_of(parsed.names(), [&](const std::string& name) { return numbers.contains(name); }))
     return std::nullopt;
-  return its.value([&](const std::string& name) { return numbers.at(name); });
+  return parsed.value([&](const std::string& name) { return numbers.at(name); });
 }
 
 std::optional<Bytes> memory_of(const Cells& measured, const std::string& formula, std::string_view key) {

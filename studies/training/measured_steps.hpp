@@ -36,7 +36,7 @@ class FirstTable {
   std::map<std::pair<std::string, std::string>, StepTime> times_;
 };
 
-/// Of a GPT on GPUs of one node.
+/// Shape of a GPT on GPUs of one node.
 struct GptShape {
   std::int64_t hidden = 0, layers = 0, micro_batch = 0, micro_batches = 0;
   int gpus = 0, tensor_parallel = 0;
@@ -52,7 +52,7 @@ struct MeasuredStep {
   std::optional<StepTime> first = {};               ///< of first.csv
   std::string frame = {};                           ///< a file of configs/experiments/training/
   std::vector<std::string> sets = {};               ///< overrides that make the frame this row's step
-  /// That step, nominal or under a draw of everything that is a range.
+  /// Makes that step, nominal or under a draw of everything that is a range.
   std::function<Experiment(std::optional<std::uint64_t> draw)> make = {};
   std::uint64_t draws = 10;  ///< that its interval is over
   std::optional<GptShape> gpt = {};

@@ -43,10 +43,10 @@ std::string_view name_of_variant(std::size_t variant) {
 
 MechanismsPart::MechanismsPart(const std::vector<MeasuredStep>& steps) {
   for (std::size_t variant = 0; variant < kVariants; ++variant) {
-    std::vector<MeasuredStep> its;
+    std::vector<MeasuredStep> varied;
     for (const MeasuredStep& step : steps)
-      its.push_back(variant_of(step, variant));
-    variants_.emplace_back(its);
+      varied.push_back(variant_of(step, variant));
+    variants_.emplace_back(varied);
   }
 }
 

@@ -34,9 +34,9 @@ StudyLine refused_ones(const std::vector<RanStep>& ran, const PublishedFigures& 
 }
 
 /// The largest error of memory that was measured, and where it is.
-StudyLine largest_error(const std::vector<RanStep>& ran, PublishedFigure of, std::string label,
+StudyLine largest_error(const std::vector<RanStep>& ran, PublishedFigure reference, std::string label,
                         Bytes MemoryPeak::*here, std::optional<Bytes> MeasuredStep::*measured) {
-  StudyLine line{.figure = {.reference = std::move(of)}, .label = std::move(label)};
+  StudyLine line{.figure = {.reference = std::move(reference)}, .label = std::move(label)};
   std::string where;
   for (const RanStep& step : ran) {
     if (!(step.reference.*measured)) continue;

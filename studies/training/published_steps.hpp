@@ -12,7 +12,7 @@ namespace c3 { inline namespace studies {
 /// IoError
 std::vector<MeasuredStep> published_steps(const PublishedFigures& published, const FirstTable& first);
 
-/// Of those of \p steps that published_steps() gives.
+/// Section on those of \p steps that published_steps() gives.
 StudySection published_section(const std::vector<SimulatedStep>& steps, const PublishedFigures& published);
 
 }}  // namespace c3::studies

@@ -30,7 +30,8 @@ void beside_if(StudyLine& line, const char* name, std::optional<double> value) {
   if (value) line.beside.emplace_back(name, *value);
 }
 
-/// Of rows with an interval, how many lie in it, and the median width in percent of the time.
+/// Counts rows with an interval and how many of them lie in it, and gives the median width in percent of the
+/// time.
 struct Coverage {
   std::size_t rows = 0, held = 0;
   std::vector<double> widths;
@@ -114,10 +115,10 @@ std::vector<SimulatedStep> MeasuredStepsPart::results() const {
   return steps;
 }
 
-std::vector<std::string> names_of(const std::vector<SimulatedStep>& steps, std::string MeasuredStep::*of) {
+std::vector<std::string> names_of(const std::vector<SimulatedStep>& steps, std::string MeasuredStep::*name) {
   std::vector<std::string> names;
   for (const SimulatedStep& step : steps)
-    if (std::ranges::find(names, step.reference.*of) == names.end()) names.push_back(step.reference.*of);
+    if (std::ranges::find(names, step.reference.*name) == names.end()) names.push_back(step.reference.*name);
   return names;
 }
 
@@ -171,8 +172,8 @@ StudySection groups_section(const std::vector<SimulatedStep>& steps, const Publi
 StudySection gain_section(const std::vector<SimulatedStep>& steps, const PublishedFigures& published) {
   StudyLine line{.figure = {.reference = published.find("async_gain")}, .label = "64 H100, FSDP 8 x TP 8"};
   const auto step = [&](std::string_view row) -> const SimulatedStep* {
-    const auto found = std::ranges::find_if(steps, [row](const SimulatedStep& each) {
-      return each.reference.set == "titan_tp" && each.reference.row == row;
+    const auto found = std::ranges::find_if(steps, [row](const SimulatedStep& candidate) {
+      return candidate.reference.set == "titan_tp" && candidate.reference.row == row;
     });
     return found == steps.end() ? nullptr : &*found;
   };

@@ -53,10 +53,10 @@ class MeasuredStepsPart {
 StepTime time_with_interval(Seconds here, const std::vector<double>& drawn);
 
 /// Their sets, or their groups, each once.
-std::vector<std::string> names_of(const std::vector<SimulatedStep>& steps, std::string MeasuredStep::*of);
+std::vector<std::string> names_of(const std::vector<SimulatedStep>& steps, std::string MeasuredStep::*name);
 
-/// Of those of \p steps that \p is says, each a block of its own; as they were first simulated beside as
-/// `first`.
+/// Errors of those of \p steps that \p is accepts, each a block of its own; beside them, as `first`, the
+/// errors of the times that were simulated first.
 Comparison errors_of(const std::vector<SimulatedStep>& steps,
                      const std::function<bool(const SimulatedStep&)>& is);
 

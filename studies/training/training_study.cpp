@@ -28,8 +28,8 @@ namespace {
 constexpr std::string_view kGpts = "training/gpt_one_node_a100_2_and_4_gpus.csv";
 constexpr std::string_view kGptsOf8 = "training/vtrain_8gpu_h1024_l12.csv";
 
-/// With every host time at the high end of what is assumed: the host's times and the framework's multiples of
-/// them.
+/// The experiment with every host time at the high end of what is assumed: the host's times and the framework's
+/// multiples of them.
 Experiment with_slow_host(const std::filesystem::path& path) {
   std::vector<std::string> sets;
   for (const auto& [key, range, whole] : ExperimentFile::load(path).ranges()) {

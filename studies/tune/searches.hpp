@@ -17,7 +17,7 @@ struct SearchOutcome {
   double seconds = 0.0;                ///< of CPU
 };
 
-/// As c3sim tune does it on \p space by default, or with --exact.
+/// Searches \p space as c3sim tune does by default, or with --exact.
 SearchOutcome search(const MeasuredSpace& space, bool exact);
 
 }}  // namespace c3::studies

@@ -11,22 +11,22 @@ namespace c3 { inline namespace studies {
 namespace {
 
 /// What a job hands over: numbers only.
-std::vector<double> values_of(const MeasuredCandidate& its) {
-  return {its.reading,
-          its.looking,
-          its.simulating,
-          its.is_sound ? 1.0 : 0.0,
-          static_cast<double>(its.facts.size.tokens),
-          static_cast<double>(its.facts.size.gpus),
-          its.facts.needed.value,
-          its.facts.fits ? 1.0 : 0.0,
-          its.facts.bound.time.value,
-          its.facts.estimate.time.value,
-          its.time.value_or(Seconds{}).value};
+std::vector<double> values_of(const MeasuredCandidate& candidate) {
+  return {candidate.reading,
+          candidate.looking,
+          candidate.simulating,
+          candidate.is_sound ? 1.0 : 0.0,
+          static_cast<double>(candidate.facts.size.tokens),
+          static_cast<double>(candidate.facts.size.gpus),
+          candidate.facts.needed.value,
+          candidate.facts.fits ? 1.0 : 0.0,
+          candidate.facts.bound.time.value,
+          candidate.facts.estimate.time.value,
+          candidate.time.value_or(Seconds{}).value};
 }
 
 MeasuredCandidate candidate_of(const std::vector<double>& values) {
-  MeasuredCandidate its{
+  MeasuredCandidate candidate{
       .reading = values[0],
       .looking = values[1],
       .simulating = values[2],
@@ -36,8 +36,8 @@ MeasuredCandidate candidate_of(const std::vector<double>& values) {
                 .bound = {.time = Seconds{values[8]}},
                 .estimate = {.time = Seconds{values[9]}}},
       .is_sound = values[3] > 0.0};
-  if (values[10] > 0.0) its.time = Seconds{values[10]};
-  return its;
+  if (values[10] > 0.0) candidate.time = Seconds{values[10]};
+  return candidate;
 }
 
 Seconds fastest(const StudyResult& result) {
@@ -58,32 +58,32 @@ void MeasuredSpace::plan(SimulationJobs& jobs) {
   for (std::size_t point = 0; point < candidates_.size(); ++point)
     jobs.push_back({.run = [this, point] { return SimulatedTime{.values = values_of(measure(point))}; },
                     .take =
-                        [this, point](const SimulatedTime& its) {
-                          if (!its.values.empty()) candidates_[point] = candidate_of(its.values);
+                        [this, point](const SimulatedTime& simulated) {
+                          if (!simulated.values.empty()) candidates_[point] = candidate_of(simulated.values);
                         }});
 }
 
 MeasuredCandidate MeasuredSpace::measure(std::size_t point) const {
   const SweepPoint& which = file_.space.points()[point];
-  MeasuredCandidate its;
+  MeasuredCandidate candidate;
   CpuClock clock;
   try {
     const auto [file, outline] = file_.space.with_outline(which);
     const auto make = [&](std::optional<std::uint64_t> draw) { return file.make(draw); };
-    its.facts = candidate_facts(outline, make);
-    its.looking = clock.lap();
-    its.is_sound = true;
+    candidate.facts = candidate_facts(outline, make);
+    candidate.looking = clock.lap();
+    candidate.is_sound = true;
     file_.space.experiment(which);
-    its.reading = clock.lap();
-    if (!its.facts.fits) return its;
-    its.time = fastest(run_study(make));
-    its.simulating = clock.lap();
+    candidate.reading = clock.lap();
+    if (!candidate.facts.fits) return candidate;
+    candidate.time = fastest(run_study(make));
+    candidate.simulating = clock.lap();
   } catch (const ConfigError&) {
-    its.looking = its.reading = clock.lap();
+    candidate.looking = candidate.reading = clock.lap();
   } catch (const InfeasibleError&) {
-    (its.is_sound ? its.simulating : its.looking) = clock.lap();
+    (candidate.is_sound ? candidate.simulating : candidate.looking) = clock.lap();
   }
-  return its;
+  return candidate;
 }
 
 std::vector<std::size_t> MeasuredSpace::admitted() const {
@@ -101,25 +101,25 @@ double MeasuredSpace::least_cost() const {
   std::optional<double> least;
   for (std::size_t i = 0; i < candidates_.size(); ++i) {
     if (!candidates_[i].time) continue;
-    const double its = cost(i, {.time = *candidates_[i].time});
-    least = least ? std::min(*least, its) : its;
+    const double candidate_cost = cost(i, {.time = *candidates_[i].time});
+    least = least ? std::min(*least, candidate_cost) : candidate_cost;
   }
   return least.value();
 }
 
 double MeasuredSpace::exhaustive_seconds() const {
   double sum = 0.0;
-  for (const MeasuredCandidate& its : candidates_) {
-    sum += its.reading;
-    if (its.is_sound && its.facts.fits) sum += its.reading + its.simulating;
+  for (const MeasuredCandidate& candidate : candidates_) {
+    sum += candidate.reading;
+    if (candidate.is_sound && candidate.facts.fits) sum += candidate.reading + candidate.simulating;
   }
   return sum;
 }
 
 double MeasuredSpace::search_seconds(const std::vector<std::size_t>& simulated) const {
   double sum = 0.0;
-  for (const MeasuredCandidate& its : candidates_)
-    sum += its.looking;
+  for (const MeasuredCandidate& candidate : candidates_)
+    sum += candidate.looking;
   for (const std::size_t i : simulated)
     sum += candidates_[i].reading + candidates_[i].simulating;
   return sum;

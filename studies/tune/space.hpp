@@ -36,7 +36,7 @@ class MeasuredSpace {
   const std::vector<MeasuredCandidate>& candidates() const { return candidates_; }
   /// Positions of those that may be simulated.
   std::vector<std::size_t> admitted() const;
-  /// Of each candidate, see positions_of().
+  /// Positions of each candidate, see positions_of().
   const std::vector<std::vector<double>>& positions() const { return positions_; }
   double cost(std::size_t candidate, const Expense& expense) const;
   /// The least of all. \pre one was simulated

@@ -29,21 +29,21 @@ struct SearchedSpace {
   const MeasuredSpace* space;
   SearchOutcome found, exact;
 
-  /// Of \p seconds, in percent of what simulating everything takes.
+  /// Share of \p seconds in what simulating everything takes, in percent.
   double share(double seconds) const { return kPercent * seconds / space->exhaustive_seconds(); }
   bool holds() const { return found.stated && found.regret <= *found.stated + 1e-9; }
 };
 
-StudyLine line_of(const SearchedSpace& its, const SearchOutcome& outcome, const std::string& id,
+StudyLine line_of(const SearchedSpace& search, const SearchOutcome& outcome, const std::string& id,
                   const PublishedFigures& published) {
-  const MeasuredSpace& space = *its.space;
+  const MeasuredSpace& space = *search.space;
   StudyLine line{.figure = {.reference = published.find(fmt::format("{}.{}", id, space.name())),
                             .simulated = kPercent * outcome.regret},
                  .label = space.name(),
                  .rows = space.candidates().size()};
   line.beside = {{"fit [candidates]", static_cast<double>(space.admitted().size())},
                  {"simulated [candidates]", static_cast<double>(outcome.simulated.size())},
-                 {"CPU [%]", its.share(outcome.seconds)}};
+                 {"CPU [%]", search.share(outcome.seconds)}};
   if (outcome.stated) line.beside.emplace_back("stated [%]", kPercent * *outcome.stated);
   if (outcome.worst) line.beside.emplace_back("worst case [%]", kPercent * *outcome.worst);
   return line;
@@ -60,8 +60,9 @@ StudySection section_of(const std::vector<SearchedSpace>& spaces, bool exact,
            "that the search says."},
       .value = "regret",
       .decimals = 2};
-  for (const SearchedSpace& its : spaces)
-    section.lines.push_back(line_of(its, exact ? its.exact : its.found, exact ? "exact" : "regret", published));
+  for (const SearchedSpace& search : spaces)
+    section.lines.push_back(
+        line_of(search, exact ? search.exact : search.found, exact ? "exact" : "regret", published));
   return section;
 }
 
@@ -75,23 +76,23 @@ StudySection verdicts(const std::vector<SearchedSpace>& spaces, const PublishedF
   };
   const auto worst = [&](auto value) {
     double most = 0.0;
-    for (const SearchedSpace& its : spaces)
-      most = std::max(most, value(its));
+    for (const SearchedSpace& search : spaces)
+      most = std::max(most, value(search));
     return most;
   };
   double searched = 0.0, all = 0.0, exactly = 0.0, held = 0.0;
-  for (const SearchedSpace& its : spaces) {
-    searched += its.found.seconds;
-    exactly += its.exact.seconds;
-    all += its.space->exhaustive_seconds();
-    held += its.holds() ? 1.0 : 0.0;
+  for (const SearchedSpace& search : spaces) {
+    searched += search.found.seconds;
+    exactly += search.exact.seconds;
+    all += search.space->exhaustive_seconds();
+    held += search.holds() ? 1.0 : 0.0;
   }
   add("regret.worst", "worst regret of the default search",
-      kPercent * worst([](auto& its) { return its.found.regret; }));
+      kPercent * worst([](auto& search) { return search.found.regret; }));
   add("exact.worst", "worst regret of the exact search",
-      kPercent * worst([](auto& its) { return its.exact.regret; }));
+      kPercent * worst([](auto& search) { return search.exact.regret; }));
   add("cpu.worst", "CPU time of the default search, worst space",
-      worst([](auto& its) { return its.share(its.found.seconds); }));
+      worst([](auto& search) { return search.share(search.found.seconds); }));
   add("cpu.all", "CPU time of the default search, all spaces", kPercent * searched / all);
   add("cpu.exact", "CPU time of the exact search, all spaces", kPercent * exactly / all);
   add("stated.holds", "spaces in which the stated regret holds",
@@ -108,16 +109,16 @@ std::string rows_csv(const std::vector<SearchedSpace>& spaces) {
     return found == outcome.simulated.end() ? std::string()
                                             : std::to_string(1 + (found - outcome.simulated.begin()));
   };
-  for (const SearchedSpace& its : spaces) {
-    for (const std::size_t i : its.space->admitted()) {
-      const MeasuredCandidate& candidate = its.space->candidates()[i];
+  for (const SearchedSpace& search : spaces) {
+    for (const std::size_t i : search.space->admitted()) {
+      const MeasuredCandidate& candidate = search.space->candidates()[i];
       if (!candidate.time) continue;
-      csv +=
-          fmt::format("{},{},{:.6g},{:.6g},{:.6g},{:.4f},{:.4f},{:.4f},{},{},{}\n", its.space->name(), i,
-                      its.space->cost(i, candidate.facts.bound), its.space->cost(i, candidate.facts.estimate),
-                      its.space->cost(i, {.time = *candidate.time}), candidate.reading, candidate.looking,
-                      candidate.simulating, turn(its.found, i), turn(its.exact, i),
-                      fmt::join(its.space->positions()[i], " "));
+      csv += fmt::format("{},{},{:.6g},{:.6g},{:.6g},{:.4f},{:.4f},{:.4f},{},{},{}\n", search.space->name(), i,
+                         search.space->cost(i, candidate.facts.bound),
+                         search.space->cost(i, candidate.facts.estimate),
+                         search.space->cost(i, {.time = *candidate.time}), candidate.reading, candidate.looking,
+                         candidate.simulating, turn(search.found, i), turn(search.exact, i),
+                         fmt::join(search.space->positions()[i], " "));
     }
   }
   return csv;

@@ -79,11 +79,11 @@ void EagerTape::rmsnorm(TensorShape tensor) {
   forward(VectorOp::mul_scalar, tensor);
   forward(VectorOp::mul_scalar, tensor);
 
-  // By the mean's path: spread over the row, through the square, added to the gradient of the direct path.
+  // The mean's path: spread over the row, through the square, added to the gradient of the direct path.
   backward(VectorOp::add, tensor);
   power_backward(tensor);
   backward(VectorOp::reduce, tensor, Pass::backward);
-  // Of either factor: its product with the gradient, and the sum of the other's.
+  // Either factor: its product with the gradient, and the sum of the other's.
   for (const TensorShape& sums : {tensor, TensorShape{tensor.cols, tensor.rows}}) {
     backward(VectorOp::mul_scalar, tensor);
     backward(VectorOp::mul, tensor);

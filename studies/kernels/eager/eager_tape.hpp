@@ -36,15 +36,15 @@ class EagerTape : public Lowering {
   /// gradient is the one that comes in.
   void vector(VectorOp op, TensorShape tensor);
 
-  /// tokens x inputs to tokens x outputs by a weight, the bias added by the GEMM; three gradients. Of a tied
-  /// weight, which was used before, the gradients of both uses are added.
+  /// tokens x inputs to tokens x outputs by a weight, the bias added by the GEMM; three gradients. A tied
+  /// weight was used before, and the gradients of both uses are added.
   struct Linear {
     std::int64_t tokens = 0, outputs = 0, inputs = 0;
     bool has_bias = false;
     bool is_tied = false;
   };
   void linear(const Linear& linear);
-  /// Of two tensors that are no weights.
+  /// A product of two tensors that are no weights.
   void product(const GemmShape& gemm);
   void drop(TensorShape tensor);
   void norm_of(Norm norm, TensorShape tensor);

@@ -1,5 +1,5 @@
 #pragma once
-/// In which kernels families of HuggingFace models differ.
+/// The kernels in which families of HuggingFace models differ.
 
 #include <vector>
 

@@ -13,14 +13,14 @@ namespace {
 /// Least curvature of a token: those that are certain still take small steps.
 constexpr double kLeastCurvature = 0.02;
 
-/// Of -score, over their sum.
+/// Exponentials of \p scores over their sum.
 std::vector<double> softmax(std::vector<double> scores) {
   const double largest = std::ranges::max(scores);
   double sum = 0.0;
-  for (double& each : scores)
-    sum += each = std::exp(each - largest);
-  for (double& each : scores)
-    each /= sum;
+  for (double& score : scores)
+    sum += score = std::exp(score - largest);
+  for (double& score : scores)
+    score /= sum;
   return scores;
 }
 

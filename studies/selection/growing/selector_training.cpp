@@ -6,13 +6,13 @@ void train_steps(KernelSelector& selector, std::span<const TakenSequence> taken,
                  const TrainingOptions& options) {
   for (std::size_t place = 0; place < selector.steps.size(); ++place) {
     std::vector<KnownChoice> choices;
-    for (const TakenSequence& each : taken) {
-      const std::span<const int> before = std::span<const int>(each.tokens).first(place);
-      KnownChoice choice{.features = with_tokens(each.features, before),
-                         .tokens = selector.valid.at(each.kind).next(before),
+    for (const TakenSequence& sequence : taken) {
+      const std::span<const int> before = std::span<const int>(sequence.tokens).first(place);
+      KnownChoice choice{.features = with_tokens(sequence.features, before),
+                         .tokens = selector.valid.at(sequence.kind).next(before),
                          .losses = {}};
       for (const int token : choice.tokens)
-        choice.losses.push_back(token == each.tokens[place] ? 0.0 : kWrong);
+        choice.losses.push_back(token == sequence.tokens[place] ? 0.0 : kWrong);
       choices.push_back(std::move(choice));
     }
     selector.steps[place].trees = train_choice(choices, options);

@@ -52,7 +52,7 @@ struct LeafSplit {
   std::uint64_t tokens = 0;
 };
 
-/// Of a leaf: what falls into each bin of each feature that may be asked, and of the token, which comes last.
+/// Sums of a leaf for each bin of each feature that may be asked, and of the token, which comes last.
 using Histograms = std::vector<Sums>;
 
 class Growth {
@@ -89,8 +89,8 @@ class Growth {
 
   Histograms histograms_of(const std::vector<std::size_t>& rows) const {
     Histograms sums((asked_.size() + 1) * kBins);
-    for (const std::size_t each : rows) {
-      const ScoredToken& row = rows_[each];
+    for (const std::size_t row_number : rows) {
+      const ScoredToken& row = rows_[row_number];
       for (std::size_t a = 0; a < asked_.size(); ++a)
         sums[a * kBins + features_.bin(row.problem, asked_[a])].add(row);
       sums[asked_.size() * kBins + static_cast<std::size_t>(row.token)].add(row);
