@@ -31,7 +31,7 @@ struct Variant {
   }
 };
 
-/// Those that need no kernel to make their data.
+/// Backends that need no kernel to make their data.
 inline constexpr Backend kOwnBackends[] = {Backend::cu, Backend::dma};
 inline constexpr CollectiveKind kKinds[] = {CollectiveKind::all_gather, CollectiveKind::all_to_all};
 inline constexpr CollectiveKind kSums[] = {CollectiveKind::all_reduce, CollectiveKind::reduce_scatter};

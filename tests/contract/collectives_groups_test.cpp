@@ -21,7 +21,7 @@ CollectivePlan in_groups(const Variant& variant, RankGroups groups) {
   return plan;
 }
 
-/// Those of eight ranks.
+/// Groups of eight ranks.
 const std::vector<RankGroups> kGroups = {{2, 1}, {2, 2}, {2, 4}, {4, 1}, {4, 2}};
 
 }  // namespace

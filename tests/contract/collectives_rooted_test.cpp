@@ -60,7 +60,7 @@ TEST_CASE("a chain takes one link's time for its part, and a chunk's for each fu
 }
 
 TEST_CASE("at 8 GB the grains of chains agree within 2 %, of trees within 3 %, a tree's gang within 5 %") {
-  // In one flow a tree's edges go at the pace of the slowest; at 1 GB filling the pipeline is a sixth of the
+  // A tree's edges in one flow go at the pace of the slowest; at 1 GB filling the pipeline is a sixth of the
   // time.
   for (const ClusterSpec& cluster : {mi300x_like_cluster(), reducing_cluster()}) {
     for (const CollectiveKind kind :

@@ -137,7 +137,8 @@ struct Outcome {
   double bytes = 0.0;  ///< at HBM
 };
 
-/// From idle, as a run of one kernel begins: of a burst, which a limit of power slows down, too.
+/// A kernel that begins from idle, as a run of one kernel does, is in a burst, which a limit of power slows
+/// down, too.
 Outcome in_closed_form(const Operator& op, GpuSpec gpu) {
   gpu.governor.state = ClockState::burst;
   const KernelTime found = time_of(op, gpu, {.launch = LaunchCost::device});
@@ -204,7 +205,8 @@ TEST_CASE("a partial last wave of several work groups a CU is the same in cohort
   CHECK(mean_of_cohorts(kernel, gpu).time == near(in_closed_form(product, gpu).time, 0.01));
 }
 
-// Where HBM is faster at reads alone than at a mix, cohorts gain by reading and writing at different times.
+// An HBM that is faster at reads alone than at a mix lets cohorts gain by reading and writing at different
+// times.
 TEST_CASE("streams are the same in cohorts on an HBM that a mix does not slow") {
   GpuSpec gpu = load_gpu("mi300x");
   gpu.hbm.write = gpu.hbm.copy = gpu.hbm.read;

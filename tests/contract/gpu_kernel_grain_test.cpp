@@ -123,7 +123,7 @@ void check_that_grains_agree(const std::vector<Scene>& scenes, Tolerance toleran
 
 }  // namespace
 
-// Where arithmetic and HBM take about equally long, the fluid kernel overlaps them once, work groups each for
+// If arithmetic and HBM take about equally long, the fluid kernel overlaps them once, work groups each for
 // themselves.
 TEST_CASE("a kernel alone takes the same time and the same HBM bytes at all grains") {
   check_that_grains_agree(

@@ -85,11 +85,11 @@ TEST_CASE("a new class runs in an experiment, at each grain, and is summed up un
 
 TEST_CASE("every class of the table has names of its own, and its fields are what it reads") {
   std::set<std::string_view> names;
-  for (const OperatorClass* of : operator_classes()) {
-    CAPTURE(of->name);
-    for (const std::string_view word : of->operators)
+  for (const OperatorClass* operator_class : operator_classes()) {
+    CAPTURE(operator_class->name);
+    for (const std::string_view word : operator_class->operators)
       CHECK(names.insert(word).second);
-    for (const std::string_view word : of->aliases)
+    for (const std::string_view word : operator_class->aliases)
       CHECK(names.insert(word).second);
   }
   CHECK(names.contains("gemm"));

@@ -106,10 +106,10 @@ std::string text_of(const Operator& op) { return name_of(op) + " " + op.of_class
 std::vector<Operator> operators_on(const GpuSpec& gpu) {
   std::vector<Operator> found;
   for (const Words& words : samples()) {
-    const Operator each = operator_from(words);
+    const Operator op = operator_from(words);
     try {
-      describe("each", each, gpu);
-      found.push_back(each);
+      describe("each", op, gpu);
+      found.push_back(op);
     } catch (const InfeasibleError&) {
       continue;  // the GPU has no such type
     }
@@ -177,8 +177,8 @@ TEST_CASE("every class has a sample here") {
   std::set<std::string_view> seen;
   for (const Words& words : samples())
     seen.insert(operator_from(words).of_class().name);
-  for (const OperatorClass* of : with_new_classes())
-    CHECK_MESSAGE(seen.contains(of->name), "add an operator of class ", of->name);
+  for (const OperatorClass* operator_class : with_new_classes())
+    CHECK_MESSAGE(seen.contains(operator_class->name), "add an operator of class ", operator_class->name);
 }
 
 TEST_CASE("classes that multiply are projected by flops and their type's peak, all others by bytes and HBM") {
@@ -286,15 +286,16 @@ TEST_CASE("a calibration tells operators of every class apart, and finds the fac
     CHECK(operator_key(op) == operator_key(Operator{op}));
     CHECK(shape_key(op) != shape_key(part_of(operators_on(gpu).front(), 2)));
     if (op.of_class().coefficients == nullptr) continue;
-    const std::string_view of = op.of_class().coefficients(op);
+    const std::string_view kernel_class = op.of_class().coefficients(op);
     GpuSpec slower = gpu;
     KernelCoefficients coefficients = gpu.kernels;
-    const CoefficientTable scale{.kernel_class = std::string(of), .values = {{"scale", 1.25}}};
+    const CoefficientTable scale{.kernel_class = std::string(kernel_class), .values = {{"scale", 1.25}}};
     apply(scale, gpu.family.name, gpu.hbm.technology, coefficients);
     set_coefficients(slower, coefficients);
     const KernelSample sample{.op = op, .gpu = 0, .time = time_of(op, slower).time};
-    CHECK(fit_scale({&sample, 1}, {&gpu, 1}, {.kernel_class = std::string(of), .values = {}}).factor ==
-          near(1.25, 0.02));
+    CHECK(
+        fit_scale({&sample, 1}, {&gpu, 1}, {.kernel_class = std::string(kernel_class), .values = {}}).factor ==
+        near(1.25, 0.02));
   }
 }
 
@@ -326,9 +327,9 @@ TEST_CASE("a kernel that c3sim wrote into a trace is of its operator's class whe
       {"batch_norm", traces::WorkClass::vector}, {"transpose", traces::WorkClass::vector},
       {"syrk", traces::WorkClass::gemm},         {"scan", traces::WorkClass::gemm},
       {"causal_conv", traces::WorkClass::vector}};
-  for (const OperatorClass* of : with_new_classes()) {
-    CAPTURE(of->name);
-    CHECK(traces::work_class(*of) == expected.at(of->name));
+  for (const OperatorClass* operator_class : with_new_classes()) {
+    CAPTURE(operator_class->name);
+    CHECK(traces::work_class(*operator_class) == expected.at(operator_class->name));
   }
 }
 

@@ -105,8 +105,8 @@ TEST_CASE("the nearest recipe that a GPU runs has no higher peak than the recipe
 TEST_CASE(
     "a recipe that a GPU has no rate or no scaling for is refused, and the nearest that it runs is known") {
   const auto named = [](const std::string& name) {
-    for (const PrecisionRecipe each : kPrecisionRecipes)
-      if (name_of(each) == name) return each;
+    for (const PrecisionRecipe recipe : kPrecisionRecipes)
+      if (name_of(recipe) == name) return recipe;
     throw std::invalid_argument(name);
   };
   const auto nearest = [&](const char* recipe, const char* gpu) {

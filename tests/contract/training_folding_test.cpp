@@ -51,7 +51,7 @@ class RandomGrids {
   enum class Draw : std::uint8_t { plain, shared_sequences, unlike_layers };
   explicit RandomGrids(std::uint32_t seed, Draw draw = Draw::plain) : random_(seed), draw_(draw) {}
 
-  /// Of what there can be: drawn until it breaks no rule.
+  /// A grid that there can be: drawn until it breaks no rule.
   DrawnGrid next() {
     for (;;) {
       DrawnGrid grid = any();
@@ -94,7 +94,7 @@ class RandomGrids {
     return grid;
   }
 
-  /// By numbers of its own, so that grids stay as they are.
+  /// Draws numbers of its own, so that grids stay as they are.
   void draw_overlap(TrainingSetup& setup, int data_parallel) {
     const auto coin = [&] { return overlap_() % 2 == 0; };
     PipelineSetup& pipeline = setup.pipeline;
@@ -114,7 +114,7 @@ class RandomGrids {
     if (may_wait && coin()) pipeline.messages = PipelineMessages::steady;
   }
 
-  /// By numbers of its own, too. Each way of exchange in turn.
+  /// Draws numbers of its own, too. Each way of exchange has its turn.
   DrawnGrid shared(DrawnGrid grid) {
     TrainingSetup& setup = grid.setup;
     const int replicas = grid.cluster.ranks() / (setup.tensor_parallel * setup.pipeline.stages);
@@ -172,18 +172,18 @@ Experiment experiment_of(const DrawnGrid& grid) {
   return experiment;
 }
 
-/// Of all ranks: kernels, and bytes that collectives and messages move.
+/// Work of all ranks: kernels, and bytes that collectives and messages move.
 struct Work {
   double kernels = 0.0, communication = 0.0, operations = 0.0;
 };
 
 Work work_of(const RunResult& result) {
   Work work;
-  for (const SimulatedClass& its : result.classes) {
-    work.kernels += its.multiplicity() * its.times.kernels.value;
-    work.communication += its.multiplicity() * its.times.communication.value;
-    for (const ClassTime& of_class : its.times.classes)
-      work.operations += its.multiplicity() * of_class.count;
+  for (const SimulatedClass& rank_class : result.classes) {
+    work.kernels += rank_class.multiplicity() * rank_class.times.kernels.value;
+    work.communication += rank_class.multiplicity() * rank_class.times.communication.value;
+    for (const ClassTime& of_class : rank_class.times.classes)
+      work.operations += rank_class.multiplicity() * of_class.count;
   }
   return work;
 }
@@ -222,7 +222,8 @@ int check_folded_grids(RandomGrids random) {
     if (mean.estimate) widest = std::max(widest, (mean.estimate->high - mean.estimate->low) / mean.time);
     const Work explicit_work = work_of(all), folded_work = work_of(mean);
     CHECK(folded_work.operations == explicit_work.operations);
-    // As check_activity has it: of the step's time, since a short collective shows the latency of one step.
+    // The tolerance is a share of the step's time, like that of check_activity: a short collective shows the
+    // latency of one step.
     const double allowed = spread * all.time.value * grid.cluster.ranks();
     CHECK(std::abs(folded_work.kernels - explicit_work.kernels) <= allowed);
     CHECK(std::abs(folded_work.communication - explicit_work.communication) <= allowed);

@@ -88,14 +88,14 @@ TEST_CASE("a hundred programs whose small messages wait in buffers take as long,
   }
 }
 
-/// By how much the ranks of a class launch before the last of them, at most.
+/// The longest time by which a rank of a class launches before the last one of it.
 Seconds spread_of_launches(const Experiment& experiment, const RunResult& result) {
   const std::vector<Seconds> launches = launch_delays(
       experiment.cluster.gpu.host.launch_skew, experiment.cluster.ranks(), experiment.measure.seed << 20U);
   Seconds spread;
-  for (const SimulatedClass& its : result.classes) {
+  for (const SimulatedClass& rank_class : result.classes) {
     Seconds first{1e9}, last;
-    for (const auto& [begin, end] : its.ranks) {
+    for (const auto& [begin, end] : rank_class.ranks) {
       for (int rank = begin; rank < end; ++rank) {
         first = std::min(first, launches[static_cast<std::size_t>(rank)]);
         last = std::max(last, launches[static_cast<std::size_t>(rank)]);

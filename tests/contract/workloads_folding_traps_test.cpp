@@ -63,9 +63,9 @@ std::vector<Trap> traps() {
     };
     for (const int root : {0, 3, 9, 31})
       add("root", nodes(4, one_switch(8)), {[&] {
-            CollectiveCall its = call(CollectiveKind::broadcast, 8.0_MiB);
-            its.root = root;
-            return its;
+            CollectiveCall broadcast = call(CollectiveKind::broadcast, 8.0_MiB);
+            broadcast.root = root;
+            return broadcast;
           }()});
     add("tree", nodes(4, one_switch(8)), {call(CollectiveKind::all_reduce, 512.0_KiB)});
     StreamPolicy by_tree;

@@ -10,7 +10,7 @@
 
 namespace c3 {
 
-/// In parts that are no multiple of anything, so that words are cut.
+/// Gives the text in parts that are no multiple of anything, so that words are cut.
 inline ByteSource source_of(std::string_view text) {
   return [text](std::span<char> space) mutable {
     const std::size_t count = std::min({std::size_t{61}, space.size(), text.size()});

@@ -16,7 +16,7 @@
 
 namespace {
 
-/// In memory where the machine has such a file system: a file for each of a million inputs.
+/// A file in memory where the machine has such a file system: one is written for each of a million inputs.
 std::filesystem::path scratch_file(const std::string& name) {
   const std::filesystem::path memory = "/dev/shm";
   const auto folder = std::filesystem::is_directory(memory) ? memory : std::filesystem::temp_directory_path();

@@ -64,8 +64,8 @@ std::vector<System> all_systems() {
   return systems;
 }
 
-/// "fabric.nic" of "fabric.nic_one_way": the rates of a link are improved together. Of what both directions
-/// share, one that is raised alone takes from the other.
+/// "fabric.nic" of "fabric.nic_one_way": the rates of a link are improved together. If both directions share a
+/// resource, a rate that is raised alone takes from the other.
 std::string without_direction(std::string key) {
   for (const std::string_view end : {"raw", "one_way", "both_ways"}) {
     if (key.ends_with(end)) return key.substr(0, key.size() - end.size() - 1);
@@ -174,12 +174,12 @@ class Coverage {
   Coverage(const Coverage&) = delete;
   Coverage& operator=(const Coverage&) = delete;
 
-  void add(const Case& its, const std::string& method, Seconds before, Seconds after) {
+  void add(const Case& drawn, const std::string& method, Seconds before, Seconds after) {
     ++cases_;
     moved_ += before == after ? 0 : 1;
-    keys.insert(its.key);
+    keys.insert(drawn.key);
     methods_.insert(method);
-    systems.insert(title_of(its.system->cluster));
+    systems.insert(title_of(drawn.system->cluster));
   }
 
   std::set<std::string> keys, systems;
@@ -191,39 +191,40 @@ class Coverage {
 };
 
 /// \returns whether the case can run
-bool check_pinned(const Case& its, const Pinned& pinned, int channels, Coverage& all) {
-  const auto before = time_pinned(its.system->cluster, pinned, its.bytes, channels);
-  const std::optional<ClusterSpec> better = before ? improved(*its.system, its.key, its.factor) : std::nullopt;
-  const auto after = better ? time_pinned(*better, pinned, its.bytes, channels) : std::nullopt;
+bool check_pinned(const Case& drawn, const Pinned& pinned, int channels, Coverage& all) {
+  const auto before = time_pinned(drawn.system->cluster, pinned, drawn.bytes, channels);
+  const std::optional<ClusterSpec> better =
+      before ? improved(*drawn.system, drawn.key, drawn.factor) : std::nullopt;
+  const auto after = better ? time_pinned(*better, pinned, drawn.bytes, channels) : std::nullopt;
   if (!after) return false;
-  all.add(its, pinned.text(), before->time, after->time);
-  const bool meets = is_latency(*its.system, its.key) || pinned.algorithm == Algorithm::hierarchical ||
-                     pinned.algorithm == Algorithm::collnet || !its.system->cluster.node.host.sockets.empty();
+  all.add(drawn, pinned.text(), before->time, after->time);
+  const bool meets = is_latency(*drawn.system, drawn.key) || pinned.algorithm == Algorithm::hierarchical ||
+                     pinned.algorithm == Algorithm::collnet || !drawn.system->cluster.node.host.sockets.empty();
   if (after->time > before->time * (meets ? kLongerWhereFlowsMeet : kLonger))
-    FAIL_CHECK(its.text() << " by " << pinned.text() << " on " << channels
-                          << " channels: " << before->time / 1.0_us << " us, then " << after->time / 1.0_us);
+    FAIL_CHECK(drawn.text() << " by " << pinned.text() << " on " << channels
+                            << " channels: " << before->time / 1.0_us << " us, then " << after->time / 1.0_us);
   return true;
 }
 
 /// \returns whether the library's choice is worse than the one before, and named
-bool check_chosen(const Case& its, Coverage& all) {
+bool check_chosen(const Case& drawn, Coverage& all) {
   constexpr double kNamed = kLonger / (1.0 - kWorthAWord);
-  const CollectiveCall call{.kind = its.kind, .bytes = its.bytes};
+  const CollectiveCall call{.kind = drawn.kind, .bytes = drawn.bytes};
   const auto chosen = [&](const ClusterSpec& cluster) {
     return MeasuredMethod{.method = choose_method(call, cluster), .grain = grain_on(cluster)};
   };
-  const std::optional<ClusterSpec> better = improved(*its.system, its.key, its.factor);
+  const std::optional<ClusterSpec> better = improved(*drawn.system, drawn.key, drawn.factor);
   if (!better) return false;
-  const ClusterSpec& cluster = its.system->cluster;
+  const ClusterSpec& cluster = drawn.system->cluster;
   const Seconds before = measure_collective(cluster, call, chosen(cluster)).time;
   const CollectiveMeasurement after = measure_collective(*better, call, chosen(*better));
-  all.add(its, std::string(name_of(its.kind)), before, after.time);
+  all.add(drawn, std::string(name_of(drawn.kind)), before, after.time);
   if (after.time <= before * kNamed) return false;
   const auto found = better_choice(*better, call, chosen(*better), {}, after);
   if (found && found->of_better.time <= before * kLonger) return true;
-  FAIL_CHECK(its.text() << ": " << before / 1.0_us << " us, then " << after.time / 1.0_us << " us by "
-                        << name_of(chosen(*better).method.algorithm) << " "
-                        << name_of(chosen(*better).method.protocol) << ", and nothing is said");
+  FAIL_CHECK(drawn.text() << ": " << before / 1.0_us << " us, then " << after.time / 1.0_us << " us by "
+                          << name_of(chosen(*better).method.algorithm) << " "
+                          << name_of(chosen(*better).method.protocol) << ", and nothing is said");
   return false;
 }
 
@@ -238,7 +239,7 @@ TEST_CASE("with algorithm, protocol and channels held a better rate or latency n
       by_key[key].push_back(&system);
   }
   std::vector<std::string> turns;
-  for (const auto& [key, of] : by_key)
+  for (const auto& [key, systems_with_key] : by_key)
     turns.insert(turns.end(), key.starts_with("gpu.") && !key.ends_with("scale") ? 1 : 4, key);
   const int wanted = kDrawn * (takes_all() ? 20 : 1);
   Draw draw(1);
@@ -249,9 +250,9 @@ TEST_CASE("with algorithm, protocol and channels held a better rate or latency n
     int cases = 0;
     for (int tries = 0; cases < wanted && tries < 100 * wanted; ++tries) {
       const std::string& key = turns[turn % turns.size()];
-      const Case its{draw.one_of(by_key.at(key)), key, draw.between(1.02, 4.0), kind,
-                     Bytes{std::round(draw.between(0x1p10, 0x1p30))}};
-      if (!check_pinned(its, draw.one_of(methods), draw.one_of(kChannels), all)) continue;
+      const Case drawn{draw.one_of(by_key.at(key)), key, draw.between(1.02, 4.0), kind,
+                       Bytes{std::round(draw.between(0x1p10, 0x1p30))}};
+      if (!check_pinned(drawn, draw.one_of(methods), draw.one_of(kChannels), all)) continue;
       ++cases;
       ++turn;
     }

@@ -76,9 +76,10 @@ class Findings {
   explicit Findings(std::span<const Excused> excused) : excused_(excused) {}
 
   void fail(const ClusterSpec& cluster, const Pinned& pinned, const std::string& text) {
-    const auto its = std::ranges::find_if(excused_, [&](const Excused& e) { return e.is_of(cluster, pinned); });
-    if (its == excused_.end()) FAIL_CHECK(title_of(cluster) << ": " << pinned.text() << " " << text);
-    if (its != excused_.end()) found_.insert(&*its);
+    const auto excuse =
+        std::ranges::find_if(excused_, [&](const Excused& e) { return e.is_of(cluster, pinned); });
+    if (excuse == excused_.end()) FAIL_CHECK(title_of(cluster) << ": " << pinned.text() << " " << text);
+    if (excuse != excused_.end()) found_.insert(&*excuse);
   }
   void check_excused() const {
     for (const Excused& excused : excused_)

@@ -133,9 +133,9 @@ Better faster_products(DType dtype) {
 }
 
 std::vector<Better> rate_keys(Experiment job) {
-  // Levels that a governor holds and estimates that a tuner compares are no rates of hardware. What HBM reaches
-  // by reads, writes and copies are three points of one curve, which move together (gpu.hbm_scale): writes
-  // alone at twice the rate beside the same copies would mean that turning round costs more.
+  // Levels that a governor holds and estimates that a tuner compares are no rates of hardware. What HBM
+  // reaches by reads, writes and copies are three points of one curve, which move together (gpu.hbm_scale):
+  // writes alone at twice the rate beside the same copies would mean that turning round costs more.
   const std::set<std::string> kNoRates{"gpu.sustained_level", "gpu.power_as_traffic", "library.tuner_bandwidth",
                                        "gpu.hbm_read",        "gpu.hbm_write",        "gpu.hbm_copy"};
   std::set<std::string> keys;
@@ -150,8 +150,8 @@ std::vector<Better> rate_keys(Experiment job) {
     if (kNoRates.contains(key) || is_of_products) continue;
     all.push_back({key, [key](const Job&, const Experiment& base, double factor) {
                      Experiment faster = base;
-                     each_rate(faster, [&](const std::string& its, double* value) {
-                       if (its == key) *value *= factor;
+                     each_rate(faster, [&](const std::string& rate_key, double* value) {
+                       if (rate_key == key) *value *= factor;
                      });
                      lift_peaks(faster);
                      return faster;

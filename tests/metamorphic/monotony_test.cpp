@@ -35,7 +35,7 @@ constexpr double kFree = 0.01;     // and where they are chosen again
 // beside arithmetic: a board at its limit can lose a little by a faster memory or a shorter launch.
 constexpr double kUnderPowerLimit = 0.01;
 
-/// By how much a better rate of a key may lengthen a time, and why.
+/// A key whose better rate may lengthen a time: how much, and why.
 struct Exception {
   double slower;
   std::string_view why;
@@ -196,10 +196,10 @@ std::size_t shapes_of_cell() {
 TEST_CASE("a better rate never makes a kernel slower: every preset, key and class") {
   ShapeDraw draw(56);
   std::vector<std::vector<Operator>> shapes;
-  for (const OperatorClass* of : operator_classes()) {
+  for (const OperatorClass* operator_class : operator_classes()) {
     shapes.emplace_back();
     for (int i = 0; i < kShapesOfClass; ++i)
-      shapes.back().push_back(draw.operator_of_class(*of));
+      shapes.back().push_back(draw.operator_of_class(*operator_class));
   }
   const PresetSnapshot snapshot;
   Findings findings;
@@ -281,15 +281,15 @@ TEST_CASE("what bounds a kernel is what makes it faster: every class and preset"
   for (const std::string& preset : preset_names(PresetKind::gpu)) {
     const GpuSpec gpu = load_gpu(preset);
     const BoundFinder bounds(gpu);
-    for (const OperatorClass* of : operator_classes())
+    for (const OperatorClass* operator_class : operator_classes())
       for (int i = 0; i < 4; ++i) {
-        const Operator op = draw.operator_of_class(*of);
+        const Operator op = draw.operator_of_class(*operator_class);
         if (!seconds(op, gpu)) continue;
         const KernelTime before = time_of(op, gpu);
         const KernelBound bound = bounds.bound_of(op, before);
         named.insert(bound);
         CAPTURE(preset);
-        CAPTURE(of->shape_text(op));
+        CAPTURE(operator_class->shape_text(op));
         CAPTURE(name_of(bound));
         const KernelTime after = time_of(op, with_faster(gpu, bound, 1.5));
         const double launch = bound == KernelBound::launch ? before.launch.value / 1.5 : before.launch.value;

@@ -11,8 +11,8 @@
 
 namespace c3::test { namespace {
 
-/// Every rate times \p factor, every duration divided by it; sizes stay. From the tables of keys, so that a new
-/// rate cannot be forgotten here.
+/// Every rate times \p factor, every duration divided by it; sizes stay. The tables of keys say what there is,
+/// so that a new rate cannot be forgotten here.
 Experiment faster(Experiment job, double factor) {
   const auto scale = [factor](const std::string&, QuantityOf quantity) {
     if (quantity.dimension == Dimension::duration) *quantity.value /= factor;

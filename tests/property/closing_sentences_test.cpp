@@ -23,7 +23,7 @@ using namespace c3::literals;
 
 namespace {
 
-/// As many numbers, from -100 to 100, with ties.
+/// \p count numbers from \p least to 100, with ties.
 std::vector<double> numbers(std::size_t count, int least = -100) {
   const auto drawn = *rc::gen::container<std::vector<int>>(count, rc::gen::inRange(least, 100));
   return {drawn.begin(), drawn.end()};
@@ -35,7 +35,8 @@ bool has(const std::string& text, const std::string& words) { return text.find(w
 
 std::string name_of_row(char table, std::size_t row) { return fmt::format("<{}{}>", table, row); }
 
-/// Of a table whose rows rank by \p values: \p text names none but the first, and that if it is above \p least.
+/// Asserts for a table whose rows rank by \p values that \p text names none but the first, and that if it is
+/// above \p least.
 void assert_names_the_first(const std::string& text, char table, const std::vector<double>& values,
                             double least) {
   const double most = values.empty() ? least : std::ranges::max(values);
@@ -93,10 +94,10 @@ TEST_CASE(
     result.classes.push_back({.name = "", .ranks = {{0, 1}}, .times = times});
     const std::string next = run_words(study_of({result})).back();
     std::vector<double> classes, kinds;
-    for (const ClassTime& its : times.classes)
-      classes.push_back(its.time.value);
-    for (const ExposedTime& its : times.exposed_by)
-      kinds.push_back(std::max(its.waiting, its.time - its.waiting).value);
+    for (const ClassTime& class_time : times.classes)
+      classes.push_back(class_time.time.value);
+    for (const ExposedTime& exposed : times.exposed_by)
+      kinds.push_back(std::max(exposed.waiting, exposed.time - exposed.waiting).value);
     double without_kernels = times.idle.value;
     for (const double time : kinds)
       without_kernels = std::max(without_kernels, time);
@@ -116,14 +117,14 @@ TEST_CASE("property: a recommended strategy is the fastest, and its cause the la
     std::vector<StrategyResult> strategies;
     for (const double time : numbers(some(2), 1))
       strategies.push_back(strategy(name_of_row('s', strategies.size()), time * 1.0_us));
-    for (StrategyResult& its : strategies) {
+    for (StrategyResult& drawn : strategies) {
       const std::vector<double> loss = numbers(6);
-      its.loss = LossSplit{.dispatch = loss[0] * 1.0_us,
-                           .cus = loss[1] * 1.0_us,
-                           .cache = loss[2] * 1.0_us,
-                           .hbm = loss[3] * 1.0_us,
-                           .links = loss[4] * 1.0_us,
-                           .interaction = loss[5] * 1.0_us};
+      drawn.loss = LossSplit{.dispatch = loss[0] * 1.0_us,
+                             .cus = loss[1] * 1.0_us,
+                             .cache = loss[2] * 1.0_us,
+                             .hbm = loss[3] * 1.0_us,
+                             .links = loss[4] * 1.0_us,
+                             .interaction = loss[5] * 1.0_us};
     }
     const auto found = recommend(study_of(strategies));
     RC_ASSERT(found.has_value());
@@ -166,11 +167,11 @@ TEST_CASE(
     }
     std::vector<double> saved;
     for (const double time : times) {
-      ChoiceResult its{.choice = {.key = {name_of_row('h', saved.size()), {}}, .part = "communication"}};
-      its.time = time * 1.5_ms;
-      if (*rc::gen::inRange(0, 4) == 0) its.problem = "breaks a rule";
-      saved.push_back(its.problem.empty() ? 1.0 - its.time / 100.0_ms : -1e9);
-      explanation.choices.push_back(std::move(its));
+      ChoiceResult choice{.choice = {.key = {name_of_row('h', saved.size()), {}}, .part = "communication"}};
+      choice.time = time * 1.5_ms;
+      if (*rc::gen::inRange(0, 4) == 0) choice.problem = "breaks a rule";
+      saved.push_back(choice.problem.empty() ? 1.0 - choice.time / 100.0_ms : -1e9);
+      explanation.choices.push_back(std::move(choice));
     }
     const std::string words = explanation.words();
     assert_names_the_first(words, 'p', parts, 0.0);

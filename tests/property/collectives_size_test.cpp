@@ -1,14 +1,14 @@
 // Time against size of every collective on every shipped system, with algorithm, protocol and backend held.
 //
 // More bytes never take less time, but for 5 %: libraries change chunk sizes in steps, and what is larger may
-// then pipeline better. Where the library adds channels, by its published thresholds, each carries less, down
-// to half of it where there was one: NCCL's LL rings over 72 ranks have one channel below 590 KB, and three at
-// 1 MiB. Twice the bytes never take more than twice the time, but for 3 %: two calls of half the size would do
-// the same work, and latencies are paid once. Trees of an all-reduce go at rates that NCCL publishes by size,
-// which fall by up to a sixth from one size to the next. The thinned set is three systems by factor 2, and
-// pipelined algorithms of one in quarter steps; C3SIM_ATTACK=whole takes all systems in quarter steps. Grain
-// edge: automatic changes it, and with it times by up to 2 % (of copy engines' chains, which it takes for
-// cheaper than their commands are, 12 %).
+// then pipeline better. Where the library adds channels, by its published thresholds, each carries less,
+// down to half of it where there was one: NCCL's LL rings over 72 ranks have one channel below 590 KB, and
+// three at 1 MiB. Twice the bytes never take more than twice the time, but for 3 %: two calls of half the size
+// would do the same work, and latencies are paid once. Trees of an all-reduce go at rates that NCCL
+// publishes by size, which fall by up to a sixth from one size to the next. The thinned set is three systems by
+// factor 2, and pipelined algorithms of one in quarter steps; C3SIM_ATTACK=whole takes all systems in quarter
+// steps. Grain edge: automatic changes it, and with it times by up to 2 % (of copy engines' chains, which it
+// takes for cheaper than their commands are, 12 %).
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -62,13 +62,13 @@ std::vector<Case> all_cases() {
 }
 
 /// Times by size, from kSmallest on; nullopt where the cluster cannot run it.
-std::optional<std::vector<CollectiveMeasurement>> times_of(const ClusterSpec& cluster, const Case& its,
+std::optional<std::vector<CollectiveMeasurement>> times_of(const ClusterSpec& cluster, const Case& tried,
                                                            double factor) {
   std::vector<CollectiveMeasurement> times;
   try {
     for (double size = kSmallest; size <= kLargest * 1.001; size *= factor) {
-      CollectiveCall call{.kind = its.kind, .bytes = Bytes{std::round(size)}};
-      times.push_back(measure_collective(cluster, call, its.how));
+      CollectiveCall call{.kind = tried.kind, .bytes = Bytes{std::round(size)}};
+      times.push_back(measure_collective(cluster, call, tried.how));
     }
   } catch (const InfeasibleError&) {
     return std::nullopt;
@@ -76,12 +76,13 @@ std::optional<std::vector<CollectiveMeasurement>> times_of(const ClusterSpec& cl
   return times;
 }
 
-/// What is wrong with \p times of \p its, \p per_double of them to a doubling of the size.
-std::vector<std::string> faults(const Case& its, const std::vector<CollectiveMeasurement>& times,
+/// What is wrong with \p times of \p tried, \p per_double of them to a doubling of the size.
+std::vector<std::string> faults(const Case& tried, const std::vector<CollectiveMeasurement>& times,
                                 int per_double) {
   std::vector<std::string> found;
-  const std::string& name = its.name;
-  const bool is_tree = its.how.method.algorithm == Algorithm::tree && its.kind == CollectiveKind::all_reduce;
+  const std::string& name = tried.name;
+  const bool is_tree =
+      tried.how.method.algorithm == Algorithm::tree && tried.kind == CollectiveKind::all_reduce;
   const double most = is_tree ? kMostOfDoubleInTrees : kMostOfDouble;
   const auto size_of = [&](std::size_t i) {
     return kSmallest * std::exp2(static_cast<double>(i) / per_double);
@@ -103,11 +104,11 @@ std::vector<std::string> faults(const Case& its, const std::vector<CollectiveMea
 /// Checks \p cases on \p cluster. \returns how many of them it can run
 int check(const ClusterSpec& cluster, const std::vector<Case>& cases, int per_double) {
   int ran = 0;
-  for (const Case& its : cases) {
-    const auto times = times_of(cluster, its, std::exp2(1.0 / per_double));
+  for (const Case& tried : cases) {
+    const auto times = times_of(cluster, tried, std::exp2(1.0 / per_double));
     if (!times) continue;
     ++ran;
-    for (const std::string& fault : faults(its, *times, per_double))
+    for (const std::string& fault : faults(tried, *times, per_double))
       FAIL_CHECK(title_of(cluster) << ": " << fault);
   }
   return ran;
@@ -141,9 +142,9 @@ TEST_CASE(
     "property: chains and trees, whose fill depends on their chunks, are monotone between powers of two, too") {
   const ClusterSpec cluster = load_cluster("h100-sxm-8");
   std::vector<Case> pipelined = all_cases();
-  std::erase_if(pipelined, [](const Case& its) {
-    const Algorithm algorithm = its.how.method.algorithm;
-    const bool is_chain = algorithm == Algorithm::ring && is_rooted(its.kind);
+  std::erase_if(pipelined, [](const Case& tried) {
+    const Algorithm algorithm = tried.how.method.algorithm;
+    const bool is_chain = algorithm == Algorithm::ring && is_rooted(tried.kind);
     return !is_chain && algorithm != Algorithm::tree;
   });
   CHECK(check(cluster, pipelined, 4) >= 12);

@@ -1,5 +1,5 @@
-// Speeds that change while flows come and go, against the same flows solved from scratch with bounds worked out
-// from the definition in engine/bound_law.hpp.
+// Speeds that change while flows come and go, against the same flows solved from scratch with bounds worked
+// out from the definition in engine/bound_law.hpp.
 
 #include <doctest/doctest.h>
 

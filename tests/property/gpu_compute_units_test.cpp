@@ -1,4 +1,4 @@
-// Where a work group is placed: bit sets by residents against a search of all CUs.
+// The place of a work group: bit sets by residents against a search of all CUs.
 
 #include "gpu/compute_units.hpp"
 

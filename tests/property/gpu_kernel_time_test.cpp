@@ -144,7 +144,9 @@ Case any_case() {
   return found;
 }
 
-Seconds time_on(const Case& of, const KernelSlice& slice = {}) { return time_of(of.op, of.gpu, slice).time; }
+Seconds time_on(const Case& kernel_case, const KernelSlice& slice = {}) {
+  return time_of(kernel_case.op, kernel_case.gpu, slice).time;
+}
 
 bool not_longer(Seconds a, Seconds b) { return a.value <= b.value * (1.0 + 1e-9); }
 

@@ -184,7 +184,7 @@ TEST_CASE("property: nobody sees whether a grid that is alone was written down")
 
 namespace {
 
-/// As many as \p work_groups that take a whole CU each, from \p date on.
+/// A job of \p work_groups that take a whole CU each, from \p date on.
 Job whole_cus(std::int64_t work_groups, Seconds date, Seconds holding, bool computes) {
   Job job{.launch = {}, .date = date, .holding = holding};
   job.launch.needs = {.lds = 64.0_KiB, .registers = {}, .waves = 1, .computes = computes};

@@ -29,9 +29,9 @@ std::string one_of(std::vector<std::string> words) { return *rc::gen::elementOf(
 
 /// A random operator of a random class; nothing where the words mean none.
 std::optional<Operator> any_operator() {
-  const OperatorClass& of = **rc::gen::elementOf(
+  const OperatorClass& operator_class = **rc::gen::elementOf(
       std::vector<const OperatorClass*>(operator_classes().begin(), operator_classes().end()));
-  const std::vector<std::string_view> names(of.operators.begin(), of.operators.end());
+  const std::vector<std::string_view> names(operator_class.operators.begin(), operator_class.operators.end());
   const std::string name(*rc::gen::elementOf(names));
   const int key_heads = *rc::gen::inRange(1, 9);
   const int side = *rc::gen::inRange(1, 4);  // of a window
@@ -114,8 +114,8 @@ TEST_CASE("rows that are split into more, shorter rows of the same bytes never t
   // work group's loads only once (measured: `block_us`).
   constexpr std::int64_t kNumbers = 1 << 26;
   const OperatorClasses all = operator_classes();
-  const OperatorClass* const vectors =
-      *std::ranges::find_if(all, [](const OperatorClass* of) { return of->name == "vector"; });
+  const OperatorClass* const vectors = *std::ranges::find_if(
+      all, [](const OperatorClass* operator_class) { return operator_class->name == "vector"; });
   for (const GpuSpec& gpu : gpus()) {
     for (const std::string_view name : vectors->operators) {
       for (const std::string_view pass : {"forward", "backward"}) {

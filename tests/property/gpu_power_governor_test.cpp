@@ -57,8 +57,8 @@ Ends ends_of(const std::vector<Job>& jobs, const GpuSpec& gpu) {
     ran.push_back(&bench.launch(job.begin, job.kernel, job.launch));
   bench.run();
   Ends ends;
-  for (const GpuBench::Ran* its : ran)
-    ends.dates.push_back(its->end);
+  for (const GpuBench::Ran* job : ran)
+    ends.dates.push_back(job->end);
   if (is_governed(gpu)) ends.highest_mean = bench.gpu.governor()->means().highest;
   return ends;
 }

@@ -52,7 +52,7 @@ class RandomRun {
   }
 
   const RecordedRun& run() const { return run_; }
-  /// Of work, by rank, stream and place on it. [ps]
+  /// Starts of work, by rank, stream and place on it. [ps]
   const std::vector<std::int64_t>& starts(int rank, int stream) const { return starts_.at({rank, stream}); }
   std::size_t work() const { return run_.events(); }
 
@@ -76,56 +76,56 @@ class RandomRun {
   Picoseconds some() { return {1000 * (1 + below(40'000))}; }
 
   void add_point(int rank) {
-    RankState& its = ranks_[index(rank)];
+    RankState& state = ranks_[index(rank)];
     Point point{below(kThreads), some(), {}, {}};
-    for (const Point& before : its.points) {
+    for (const Point& before : state.points) {
       if (before.thread == point.thread) point.date = std::max(point.date, before.date);
     }
     point.date += point.cost;
     const bool for_work = below(2) == 0;
-    const std::size_t sources = for_work ? its.work.size() : its.points.size();
+    const std::size_t sources = for_work ? state.work.size() : state.points.size();
     if (sources > 0 && below(2) == 0) {
       const auto source = static_cast<std::uint32_t>(below(static_cast<int>(sources)));
-      if (for_work || its.points[source].thread != point.thread) {
+      if (for_work || state.points[source].thread != point.thread) {
         point.waits.push_back({0, for_work, source, some()});
-        const Picoseconds from = for_work ? its.work[source].end : its.points[source].date;
+        const Picoseconds from = for_work ? state.work[source].end : state.points[source].date;
         point.date = std::max(point.date, from + point.waits.back().lag);
       }
     }
-    its.points.push_back(point);
+    state.points.push_back(point);
   }
 
   /// \returns whether there is a point that may launch it
   bool add_work(int rank) {
-    RankState& its = ranks_[index(rank)];
-    if (its.points.empty()) return false;
+    RankState& state = ranks_[index(rank)];
+    if (state.points.empty()) return false;
     Work work;
     work.what.name = 1;
     work.what.stream = static_cast<std::uint32_t>(below(kStreams));
-    work.what.launch = static_cast<std::uint32_t>(below(static_cast<int>(its.points.size())));
+    work.what.launch = static_cast<std::uint32_t>(below(static_cast<int>(state.points.size())));
     work.what.duration = some();
     work.what.after_launch = some();
-    work.start = its.points[work.what.launch].date + work.what.after_launch;
-    const auto number = static_cast<std::uint32_t>(its.work.size());
-    for (const Work& before : its.work) {
+    work.start = state.points[work.what.launch].date + work.what.after_launch;
+    const auto number = static_cast<std::uint32_t>(state.work.size());
+    for (const Work& before : state.work) {
       if (before.what.stream != work.what.stream) continue;
       if (work.what.after_stream == Picoseconds{}) work.what.after_stream = some();
       work.start = std::max(work.start, before.end + work.what.after_stream);
     }
     if (number > 0 && below(2) == 0) {
       const auto source = static_cast<std::uint32_t>(below(static_cast<int>(number)));
-      if (its.work[source].what.stream != work.what.stream) {
-        its.edges.push_back({source, number, some()});
-        work.start = std::max(work.start, its.work[source].end + its.edges.back().lag);
+      if (state.work[source].what.stream != work.what.stream) {
+        state.edges.push_back({source, number, some()});
+        work.start = std::max(work.start, state.work[source].end + state.edges.back().lag);
       }
     }
     work.end = work.start + work.what.duration;
-    its.work.push_back(work);
+    state.work.push_back(work);
     return true;
   }
 
   void add_collective() {
-    if (std::ranges::any_of(ranks_, [](const RankState& its) { return its.points.empty(); })) return;
+    if (std::ranges::any_of(ranks_, [](const RankState& state) { return state.points.empty(); })) return;
     RecordedCollective collective{
         .name = 3, .kind = 4, .dtype = 0, .bytes = 1024, .group_size = kRanks, .members = {}};
     Picoseconds latest;
@@ -134,9 +134,9 @@ class RandomRun {
       collective.members.push_back(rank);
       latest = std::max(latest, ranks_[index(rank)].work.back().start);
     }
-    for (RankState& its : ranks_) {
-      its.work.back().what.collective = static_cast<std::uint32_t>(run_.collectives.size());
-      its.work.back().end = latest + its.work.back().what.duration;
+    for (RankState& state : ranks_) {
+      state.work.back().what.collective = static_cast<std::uint32_t>(run_.collectives.size());
+      state.work.back().end = latest + state.work.back().what.duration;
     }
     run_.collectives.push_back(collective);
   }
@@ -144,31 +144,32 @@ class RandomRun {
   /// Brings points of a thread together.
   void finish() {
     for (int rank = 0; rank < kRanks; ++rank) {
-      const RankState& its = ranks_[index(rank)];
+      const RankState& state = ranks_[index(rank)];
       RecordedRank& made = run_.ranks.emplace_back();
       made.number = rank;
       made.threads.assign(kThreads, 2);
-      std::vector<std::uint32_t> row(its.points.size());
+      std::vector<std::uint32_t> row(state.points.size());
       for (int thread = 0; thread < kThreads; ++thread) {
-        for (std::size_t i = 0; i < its.points.size(); ++i) {
-          if (its.points[i].thread != thread) continue;
+        for (std::size_t i = 0; i < state.points.size(); ++i) {
+          if (state.points[i].thread != thread) continue;
           row[i] = static_cast<std::uint32_t>(made.points.size());
-          made.points.push_back({static_cast<std::uint32_t>(thread), its.points[i].date, its.points[i].cost});
+          made.points.push_back(
+              {static_cast<std::uint32_t>(thread), state.points[i].date, state.points[i].cost});
         }
       }
-      for (std::size_t i = 0; i < its.points.size(); ++i) {
-        for (const PointWait& wait : its.points[i].waits)
+      for (std::size_t i = 0; i < state.points.size(); ++i) {
+        for (const PointWait& wait : state.points[i].waits)
           made.waits.push_back(
               {row[i], wait.for_work, wait.for_work ? wait.source : row[wait.source], wait.lag});
       }
       for (int stream = 0; stream < kStreams; ++stream)
         starts_[{rank, stream}];
-      for (const Work& work : its.work) {
+      for (const Work& work : state.work) {
         made.work.push_back(work.what);
         made.work.back().launch = row[work.what.launch];
         starts_[{rank, static_cast<int>(work.what.stream)}].push_back(work.start.count);
       }
-      made.edges = its.edges;
+      made.edges = state.edges;
     }
   }
 

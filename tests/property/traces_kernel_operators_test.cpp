@@ -86,8 +86,8 @@ TEST_CASE("property: modelled and kept times add up, and a GPU's own time scales
     RC_ASSERT(is_near(retiming.all.modelled().value, sum));
     RC_ASSERT(is_near(retiming.all.scaled.value, recorded));
     std::size_t kept = 0;
-    for (const FallBack& of : retiming.fall_backs)
-      kept += of.count;
+    for (const FallBack& fall_back : retiming.fall_backs)
+      kept += fall_back.count;
     RC_ASSERT(kept + retiming.all.covered == retiming.kernels.size());
   }));
 }

@@ -82,8 +82,8 @@ TEST_CASE("property: attention that is written as PyTorch's is read back whole")
 // What of an elementwise kernel decides its time is bytes and type: its rows are read back as one.
 TEST_CASE("property: a vector kernel that is written as PyTorch's is read back with its bytes and type") {
   std::vector<VectorOp> ops;
-  for (const VectorOpTraits& each : kVectorOps)
-    ops.push_back(each.op);
+  for (const VectorOpTraits& traits : kVectorOps)
+    ops.push_back(traits.op);
   CHECK(rc::check([&] {
     VectorShape shape{.chain = any_of(ops),
                       .rows = extent(),

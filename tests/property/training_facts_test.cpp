@@ -19,9 +19,9 @@ namespace {
 constexpr int kRanks = 16;
 
 ClusterSpec cluster() {
-  ClusterSpec its = mi300x_like_cluster(kRanks);
-  its.gpu = mi300x_like_trainer();
-  return its;
+  ClusterSpec trained = mi300x_like_cluster(kRanks);
+  trained.gpu = mi300x_like_trainer();
+  return trained;
 }
 
 void require_same(const StepFacts& few, const StepFacts& whole) {

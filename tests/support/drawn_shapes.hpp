@@ -129,27 +129,30 @@ class ShapeDraw {
     return std::exp(std::uniform_real_distribution<double>(std::log(low), std::log(high))(random_));
   }
 
-  /// One of \p of; every key is given but a third of those that only choose among kernels.
-  Operator operator_of_class(const OperatorClass& of) {
+  /// One operator of \p operator_class. All keys are given, but a third of those that only choose among
+  /// kernels.
+  Operator operator_of_class(const OperatorClass& operator_class) {
     constexpr int kTries = 20'000;
     for (int i = 0; i < kTries; ++i) {
-      if (auto found = try_class(of)) return *found;
+      if (auto found = try_class(operator_class)) return *found;
     }
-    FAIL("no shape of class ", of.name, " was found among ", kTries, " draws");
+    FAIL("no shape of class ", operator_class.name, " was found among ", kTries, " draws");
     throw std::logic_error("no shape");
   }
 
  private:
-  std::optional<Operator> try_class(const OperatorClass& of) {
+  std::optional<Operator> try_class(const OperatorClass& operator_class) {
     std::array<std::string, kShapeKeys.size()> kept;
     ShapeWords words;
     for (std::size_t i = 0; i < kShapeKeys.size(); ++i) {
       const auto key = static_cast<ShapeKey>(i);
-      kept.at(i) = key == ShapeKey::op ? std::string(of.operators[below(of.operators.size())]) : word_of(key);
+      kept.at(i) = key == ShapeKey::op
+                       ? std::string(operator_class.operators[below(operator_class.operators.size())])
+                       : word_of(key);
       if (!kept.at(i).empty()) words[key] = kept.at(i);
     }
     try {
-      return of.read(words);
+      return operator_class.read(words);
     } catch (const ShapeError&) {
       return std::nullopt;  // these words do not go together
     }

@@ -38,21 +38,21 @@ inline CollectiveCall call(CollectiveKind kind, Bytes bytes, std::optional<RankG
 
 /// Whether every rank is as busy as the one that stands for it.
 inline void check_activity(const RunResult& explicit_run, const RunResult& folded, Seconds difference) {
-  for (const SimulatedClass& its : folded.classes) {
-    for (const auto& [begin, end] : its.ranks) {
+  for (const SimulatedClass& rank_class : folded.classes) {
+    for (const auto& [begin, end] : rank_class.ranks) {
       for (int rank = begin; rank < end; ++rank) {
         CAPTURE(rank);
         const StepBreakdown& times = explicit_run.classes[static_cast<std::size_t>(rank)].times;
-        CHECK(std::abs((times.kernels - its.times.kernels).value) <= difference.value);
-        CHECK(std::abs((times.communication - its.times.communication).value) <= difference.value);
-        CHECK(std::abs((times.exposed - its.times.exposed).value) <= difference.value);
+        CHECK(std::abs((times.kernels - rank_class.times.kernels).value) <= difference.value);
+        CHECK(std::abs((times.communication - rank_class.times.communication).value) <= difference.value);
+        CHECK(std::abs((times.exposed - rank_class.times.exposed).value) <= difference.value);
       }
     }
   }
 }
 
-/// By how much \p mean may differ: the spread of what it averages and, as flows of edges show the latency of
-/// one step more or less of it than those of classes do, that of each call.
+/// How far \p mean may be off: the spread of what it averages and, as flows of edges show the latency of one
+/// step more or less of it than those of classes do, that of each call.
 inline double tolerance(const Experiment& experiment, const RunResult& explicit_run, double spread) {
   const double step = experiment.cluster.library.simple.hop_latency / explicit_run.time;
   return std::max(3e-3, spread) + step * static_cast<double>(experiment.program.calls.size());
@@ -82,8 +82,8 @@ inline void check_folded(const Experiment& experiment, const RunResult& explicit
   check_interval(experiment, explicit_run, mean);
   check_activity(explicit_run, mean, spread * explicit_run.time);
   int ranks = 0;
-  for (const SimulatedClass& its : mean.classes)
-    ranks += its.multiplicity();
+  for (const SimulatedClass& rank_class : mean.classes)
+    ranks += rank_class.multiplicity();
   CHECK(ranks == experiment.cluster.ranks());
 }
 

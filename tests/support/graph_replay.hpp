@@ -1,5 +1,5 @@
 #pragma once
-/// Whose data are where and when, by a transfer graph: what every algorithm over nodes is held to.
+/// Replays a transfer graph: whose data are in which place, and when. Every algorithm over nodes is held to it.
 
 #include <cstdint>
 #include <map>
@@ -13,7 +13,7 @@ namespace c3::test {
 
 using Ranks = std::set<int>;
 
-/// Whose data a transfer carries: its sender's and what the transfers brought that it waits for.
+/// Finds whose data a transfer carries: its sender's and what the transfers brought that it waits for.
 class Replay {
  public:
   explicit Replay(const TransferGraph& graph) : graph_(graph) {

@@ -17,7 +17,7 @@ struct Choice {
   std::string_view method;
 };
 
-/// As in "ring ll".
+/// The chosen algorithm and protocol, such as "ring ll".
 inline std::string chosen_method(const ClusterSpec& cluster, const CollectiveCall& call) {
   const CollectiveMethod method = choose_method(call, cluster);
   return std::string(name_of(method.algorithm)) + " " + std::string(name_of(method.protocol));

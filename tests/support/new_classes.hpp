@@ -144,7 +144,7 @@ inline constexpr OperatorClass kSyrk = {.name = "syrk",
 
 inline const OperatorClass& operator_class(const SyrkShape&) { return kSyrk; }
 
-/// Those of the table, and these two.
+/// The classes of the table, and these two.
 inline std::vector<const OperatorClass*> with_new_classes() {
   const OperatorClasses shipped = operator_classes();
   std::vector<const OperatorClass*> all(shipped.begin(), shipped.end());

@@ -33,8 +33,8 @@ struct Job {
 inline constexpr double kTakenByOthers = 0.15;
 /// The same of seven copies on three engines. Copies that run in lock step leave the seventh to itself at the
 /// end; copies that memory delays unevenly do not. Source: Graham, "Bounds on multiprocessing timing
-/// anomalies", SIAM Journal on Applied Mathematics 17(2), 1969, who bounds what shorter tasks may cost a list
-/// by 2 - 1/3.
+/// anomalies", SIAM Journal on Applied Mathematics 17(2), 1969, who bounds what shorter tasks may cost a
+/// list by 2 - 1/3.
 inline constexpr double kListAnomaly = 0.15;
 
 inline std::filesystem::path shipped_experiment(const std::string& stem) {

@@ -41,15 +41,15 @@ inline std::string printed_head(const PrintedJob& job = {}) {
   return text + printed_devices(job) + "#\n";
 }
 
-/// The header with \p time for its columns of times, \p each behind each place, and \p last at its end.
-inline std::string printed_columns(const std::string& time = "time", const std::string& each = "",
+/// The header with \p time for its columns of times, \p after_place behind each place, and \p last at its end.
+inline std::string printed_columns(const std::string& time = "time", const std::string& after_place = "",
                                    const std::string& last = "") {
   return fmt::format(
       "#                                  out-of-place                in-place\n"
       "#   size   count   type  redop   root   {0}  algbw  busbw  #wrong{1}   {0}  algbw  busbw  #wrong{1} "
       "{2}\n"
       "#    (B)  (elements)                   (us)  (GB/s)  (GB/s)       (us)  (GB/s)  (GB/s)\n",
-      time, each, last);
+      time, after_place, last);
 }
 
 /// A row of floats with times out of place and in place.

@@ -155,14 +155,14 @@ class RandomPrograms {
     const int micro_batches = 1 + below(3), slow = below(cluster.ranks()), also_slow = below(cluster.ranks());
     std::vector<WrittenRanks> written;
     for (int stage = 0; stage < cluster.nodes; ++stage) {
-      const auto pass = [&](std::vector<WrittenOperation>& operations, Pass its, int from) {
+      const auto pass = [&](std::vector<WrittenOperation>& operations, Pass written_pass, int from) {
         const auto exists = [&](int other) { return other >= 0 && other < cluster.nodes; };
         if (exists(stage + from))
-          operations.push_back({"take", WrittenExchange{"pp", {{from, its.handed, false}}}});
-        operations.push_back({"work", its.work});
-        if (its.waits) operations.push_back({"sum", sum});
+          operations.push_back({"take", WrittenExchange{"pp", {{from, written_pass.handed, false}}}});
+        operations.push_back({"work", written_pass.work});
+        if (written_pass.waits) operations.push_back({"sum", sum});
         if (exists(stage - from))
-          operations.push_back({"give", WrittenExchange{"pp", {{-from, its.handed, true}}}});
+          operations.push_back({"give", WrittenExchange{"pp", {{-from, written_pass.handed, true}}}});
       };
       for (const bool is_slow : {false, true}) {
         std::vector<int> ranks;

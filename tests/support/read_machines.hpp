@@ -60,8 +60,8 @@ class ReadPresets {
   ScratchFolder folder_;
 };
 
-/// That no mutation of \p text makes \p read throw anything but a ConfigError, or fail to return. Bytes flip,
-/// lines double, the end goes missing.
+/// Checks that no mutation of \p text makes \p read throw anything but a ConfigError, or fail to return. Bytes
+/// flip, lines double, the end goes missing.
 template <class Read>
 void check_mutations(const std::string& text, Read read) {
   constexpr int kMutations = 2000;

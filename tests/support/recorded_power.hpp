@@ -19,7 +19,7 @@ class PowerCurve {
   double watts() const { return changes_.back().watts; }
   double watts_before_last() const { return changes_.at(changes_.size() - 2).watts; }
   double until() const { return changes_.back().at; }
-  /// Of more than \p least W.
+  /// Number of changes by more than \p least W.
   std::size_t changes_above(double least) const {
     std::size_t count = 0;
     for (std::size_t i = 1; i < changes_.size(); ++i)
@@ -55,7 +55,7 @@ class PowerCurve {
       const double length = changes_[i].at - changes_[i - 1].at;
       const double steps = std::ceil(length / step);
       for (double k = 0; k < steps; ++k) {
-        // To the second order of the step.
+        // Exact to the second order of the step.
         const double x = length / steps / averaging.value;
         mean += x * (changes_[i - 1].watts - mean) * (1.0 - 0.5 * x);
         highest = std::max(highest, mean);

@@ -19,8 +19,8 @@ using namespace c3;
 
 namespace {
 
-/// A roofline with a rounded corner: t = floor + ((a x)^p + (b y)^p)^(1/p), over 400 shapes from launch bound
-/// to large.
+/// A roofline with a rounded corner: t = floor + ((a x)^p + (b y)^p)^(1/p), over 400 shapes from launch
+/// bound to large.
 struct Roofline {
   std::vector<double> x, y;
 
@@ -253,8 +253,8 @@ TEST_CASE("sensitivity is 1 in proportion, and a parameter without effect keeps 
 }
 
 TEST_CASE("weights decide between rows that disagree, and only their ratios count") {
-  // t = a: rows say 1 s, and 1.2 s three times. Weighed 3 to 1, the two camps are equally strong: the middle
-  // of the logarithms.
+  // t = a: rows say 1 s, and 1.2 s three times. Weighed 3 to 1, the two camps are equally strong: the middle of
+  // the logarithms.
   const Parameter a = {"a", 0.1, 10.0, 5.0};
   const std::vector<Seconds> measured = {Seconds{1.0}, Seconds{1.2}, Seconds{1.2}, Seconds{1.2}};
   const PredictTimes constant = [](std::span<const double> p, std::span<Seconds> times) {

@@ -67,8 +67,8 @@ TEST_CASE("over PCIe a peer has two channels, which a message of more than 4 MiB
 }
 
 TEST_CASE("one rank of each node has four channels of one NIC, and fewer for each of many peers") {
-  // The search finds one ring of 48 GB/s over a NIC of 50, halves it, and doubles it for the kernel: 4 channels
-  // in all. 50 GB/s make four of a peer (14 GB/s each); eight ranks fit on a channel.
+  // The search finds one ring of 48 GB/s over a NIC of 50, halves it, and doubles it for the kernel: 4
+  // channels in all. 50 GB/s make four of a peer (14 GB/s each); eight ranks fit on a channel.
   ClusterSpec cluster = load_cluster({.system = "h100-sxm-8", .nodes = 16, .fabric = "ib-ndr"}, {});
   CHECK(channels_over(cluster, one_of_each(2)).most == 4);
   CHECK(channels_over(cluster, one_of_each(8)).most == 4);

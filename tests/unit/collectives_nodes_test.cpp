@@ -107,7 +107,7 @@ double finished_share(Algorithm algorithm, const TransferGraph& graph, int rank)
   return finishes_own ? 1.0 / n : -1.0;
 }
 
-/// Of a multicast all others of the node.
+/// A multicast has all others of the node.
 std::vector<int> receivers_of(const TransferGraph& graph, const Transfer& transfer) {
   if (transfer.op != TransferOp::switch_multicast) return {transfer.dst};
   std::vector<int> receivers;

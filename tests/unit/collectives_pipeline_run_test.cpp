@@ -1,5 +1,5 @@
-// Pipelines piece by piece against the same written out: every piece of every edge a task that waits for those
-// that plan_flows names.
+// Pipelines piece by piece against the same written out: every piece of every edge a task that waits for
+// those that plan_flows names.
 
 #include "collectives/backends/cu/pipeline_run.hpp"
 

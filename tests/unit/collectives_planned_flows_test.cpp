@@ -127,7 +127,7 @@ TEST_CASE("what a rank sends on one lane goes one after another, at grains step 
 
 namespace {
 
-/// From rank 0 along a chain of four: 2 lanes of 500 MB, three transfers each.
+/// A broadcast from rank 0 along a chain of four: 2 lanes of 500 MB, three transfers each.
 TransferGraph chain_of_four() {
   return make_transfer_graph({.kind = CollectiveKind::broadcast, .bytes = 1.0_GB}, Algorithm::ring,
                              test::mi300x_like_cluster(4));

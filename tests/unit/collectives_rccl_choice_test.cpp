@@ -142,8 +142,8 @@ TEST_CASE(
   const auto gather = CollectiveKind::all_gather, sum = CollectiveKind::all_reduce;
   CHECK(channels({2, 26, 6}, 1, sum, 1.0_GiB, Protocol::simple) == 112);
   CHECK(channels({2, 26, 6}, 2, sum, 1.0_GiB, Protocol::simple) == 64);
-  // 16 ranks of 256 KiB: 16 channels, by bytes of a thread in ll128 (64 a rank) 4 MiB / 256 / 1024 = 16, too;
-  // of 128 KiB 16 and 8.
+  // 16 ranks of 256 KiB: 16 channels, by bytes of a thread in ll128 (64 a rank) 4 MiB / 256 / 1024 = 16,
+  // too; of 128 KiB 16 and 8.
   CHECK(channels({2, 26, 6}, 2, gather, 4.0_MiB, Protocol::ll128) == 16);
   CHECK(channels({2, 27, 7}, 2, gather, 4.0_MiB, Protocol::ll128) == 16);
   CHECK(channels({2, 26, 6}, 2, gather, 2.0_MiB, Protocol::ll128) == 8);

@@ -26,8 +26,8 @@ CoefficientTable shipped(std::string_view kernel_class) {
 
 /// \p key is that of a coefficient, or that with a family or memory technology.
 const CoefficientKey& key_of(const std::string& key, const std::vector<CoefficientKey>& known) {
-  const auto found = std::ranges::find_if(known, [&](const CoefficientKey& each) {
-    return each.differs ? key.starts_with(std::string(each.key) + "_") : key == each.key;
+  const auto found = std::ranges::find_if(known, [&](const CoefficientKey& coefficient) {
+    return coefficient.differs ? key.starts_with(std::string(coefficient.key) + "_") : key == coefficient.key;
   });
   REQUIRE(found != known.end());
   return *found;

@@ -10,7 +10,7 @@
 using namespace c3;
 
 TEST_CASE("a GPU's preset is known by its driver's name, its SMs or CUs, and its memory") {
-  // As recorded in public traces.
+  // Names and sizes recorded in public traces.
   CHECK(gpu_preset_like("NVIDIA A100-SXM4-80GB", 108, 85'174'583'296) == "a100-sxm-80gb");
   CHECK(gpu_preset_like("NVIDIA A100-PG509-200", 108, 42'505'273'344) == "a100-sxm-40gb");
   CHECK(gpu_preset_like("NVIDIA A100-PCIE-40GB", 108, 42'505'273'344) == "a100-pcie-40gb");

@@ -49,7 +49,8 @@ TEST_CASE("heads may be wider than hidden / heads") {
 
 TEST_CASE("presets have the published numbers of parameters, to the unit where it is given") {
   const auto count = [](const std::string& name) { return parameters(transformer(load_model(name))); };
-  // Of the checkpoints (config.json and safetensors' index of meta-llama and mistralai on huggingface.co).
+  // Counts of the checkpoints (config.json and safetensors' index of meta-llama and mistralai on
+  // huggingface.co).
   CHECK(count("llama-2-7b") == 6'738'415'616);
   CHECK(count("llama-2-70b") == 68'976'648'192);
   CHECK(count("llama-3-8b") == 8'030'261'248);
@@ -89,7 +90,7 @@ TEST_CASE("presets have the published numbers of parameters, to the unit where i
 TEST_CASE(
     "presets with experts have the published numbers of parameters, and of those a token is computed with") {
   const auto count = [](const std::string& name) { return parameters(transformer(load_model(name))); };
-  // Of the checkpoints (safetensors' index on huggingface.co).
+  // Counts of the checkpoints (safetensors' index on huggingface.co).
   CHECK(count("mixtral-8x7b") == 46'702'792'704);
   CHECK(count("mixtral-8x22b") == 140'620'634'112);
   CHECK(count("qwen3-30b-a3b") == 30'532'122'624);

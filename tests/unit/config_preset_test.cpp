@@ -31,7 +31,7 @@ class SearchPath {
   ~SearchPath() { unsetenv("C3SIM_CONFIGS"); }
 };
 
-/// Of every number, those of inner tables such as [links.socket] alike.
+/// Requires a source of every number, also of those in inner tables such as [links.socket].
 void require_sources(const Table& table) {
   for (const Member& member : table.members()) {
     CAPTURE(member.key);

@@ -35,8 +35,8 @@ double drawn_stall_sum(double count, int n, int trials) {
 }  // namespace
 
 TEST_CASE("the largest of n normal draws lies where order statistics have it, and never beyond the cut") {
-  // Of two uncut ones 1 / sqrt(pi) = 0.564, of four 1.029, of eight 1.424 (Harter, Biometrika 48, 1961); the
-  // cut at three deviations takes 1.4 % of the last.
+  // The largest of two uncut ones is 1 / sqrt(pi) = 0.564, of four 1.029, of eight 1.424 (Harter, Biometrika
+  // 48, 1961); the cut at three deviations takes 1.4 % of the last.
   CHECK(std::abs(expected_largest_normal(1)) < 1e-9);
   CHECK(expected_largest_normal(2) == near(0.5642, 0.02));
   CHECK(expected_largest_normal(4) == near(1.0294, 0.02));
@@ -64,7 +64,7 @@ TEST_CASE("the largest of n draws is what RandomStream draws in the mean") {
 TEST_CASE("the largest of n sums of stalls: their mean of one, all of them where they are rare") {
   CHECK(expected_largest_stall_sum(0.0, 8) == 0.0);
   CHECK(expected_largest_stall_sum(3.5, 1) == near(3.5));
-  // Of 8 x 0.001 stalls no two meet: each delays all, by 1.
+  // No two of 8 x 0.001 stalls meet: each delays all, by 1.
   CHECK(expected_largest_stall_sum(0.001, 8) == near(0.008, 0.01));
 }
 

@@ -67,7 +67,7 @@ TEST_CASE("of a floor only what the class can use is kept from higher classes") 
 TEST_CASE("what a class leaves of its promise is offered to the others") {
   // Class 1 alone on half of everything: b stops at half of `narrow`, 0.1, a at what b leaves of half of
   // `shared`, 0.4. So class 0 gets 0.5 of `shared` (d) and 0.6 of `other` (c). Then class 1: b now takes all of
-  // `narrow`, 0.2, which leaves a only 0.3. Of `other` 0.1 is left over, which c gets.
+  // `narrow`, 0.2, which leaves a only 0.3. That leaves 0.1 of `other`, which c gets.
   FlowClock clock;
   const ResourceId shared = clock.resource(1.0), narrow = clock.resource(0.2), other = clock.resource(1.0);
   clock.simulation.fluid().set_floor(1, 0.5);
@@ -82,9 +82,10 @@ TEST_CASE("what a class leaves of its promise is offered to the others") {
 }
 
 TEST_CASE("when one class is left, nothing remains of what it got from unused promises") {
-  // As above, with a second flow of class 0 on `other` held to 0.5: 1 - 0.4 - 0.5 = 0.1 is left there for f of
-  // class 1, which shares `mine` with h, held to 0.85. Class 2 then leaves 0.1 of `other`; of `mine` f can use
-  // 0.05 more. When classes 0 and 2 are gone, f and h share `mine` equally, although nothing changed on it.
+  // The same as above, with a second flow of class 0 on `other` held to 0.5: 1 - 0.4 - 0.5 = 0.1 is left there
+  // for f of class 1, which shares `mine` with h, held to 0.85. Class 2 then leaves 0.1 of `other`; of `mine` f
+  // can use 0.05 more. When classes 0 and 2 are gone, f and h share `mine` equally, although nothing changed on
+  // it.
   FlowSolver solver;
   solver.set_floor(2, 0.5);
   const ResourceId shared = solver.add_resource(1.0), narrow = solver.add_resource(0.2);

@@ -26,8 +26,8 @@ namespace {
 
 std::vector<std::string> names_of(const std::vector<Cause>& causes) {
   std::vector<std::string> names;
-  for (const Cause& its : causes)
-    names.push_back(its.name());
+  for (const Cause& cause : causes)
+    names.push_back(cause.name());
   return names;
 }
 
@@ -49,8 +49,8 @@ WaterfallRuns runs_of(const Experiment& experiment, const std::vector<Cause>& ca
 
 Seconds sum_of(const Waterfall& fall) {
   Seconds sum = fall.at_peak;
-  for (const WaterfallPart& its : fall.parts)
-    sum += its.time;
+  for (const WaterfallPart& part : fall.parts)
+    sum += part.time;
   return sum;
 }
 
@@ -98,8 +98,8 @@ TEST_CASE("of causes that interact in pairs, parts are Shapley values and add up
       {.kind = CauseKind::communication, .what = "a"}, cause(CauseKind::hosts), cause(CauseKind::power)};
   const auto time_of = [](CauseSet removed) {
     double time = 20.0;
-    for (int its = 0; its < 3; ++its)
-      if ((removed >> its & 1U) != 0) time -= 1 << its;
+    for (int number = 0; number < 3; ++number)
+      if ((removed >> number & 1U) != 0) time -= 1 << number;
     return Seconds{(removed & 5U) == 5U ? time - 1.0 : time};
   };
   WaterfallRuns runs{.causes = causes, .runs = {}, .work = {}};
@@ -280,8 +280,8 @@ TEST_CASE("a run's critical path adds up to its time") {
   const Experiment experiment = pair();
   const CriticalPath path = critical_path(experiment, in_order(), {});
   Seconds sum;
-  for (const PathClass& its : path.classes)
-    sum += its.on_path;
+  for (const PathClass& path_class : path.classes)
+    sum += path_class.on_path;
   CHECK(sum.value == near(path.time.value));
   CHECK(path.time == run_once(experiment, in_order(), {}).time);
 }

@@ -51,7 +51,7 @@ void be_killed_writing(const fs::path& target) {
   ::waitpid(child, nullptr, 0);
 }
 
-/// In a process of its own, calls \p body. \returns whether it came to its end.
+/// Calls \p body in a process of its own. \returns whether it came to its end.
 template <class Body>
 bool in_child(Body body) {
   const pid_t child = ::fork();

@@ -164,8 +164,8 @@ TEST_CASE("windows, chunks and layers that see all tokens become blocks") {
        {R"("sliding_window": 512, "use_sliding_window": false)", R"("sliding_window": null)",
         R"("sliding_window": 64, "max_window_layers": 4)"})
     CHECK(value_of(reading_of(with(none)), "model.layer_pattern").empty());
-  // What the code decides: gemma2's every second layer sees all, and qwen3 has windows only where it is asked
-  // to.
+  // What the code decides: gemma2's every second layer sees all, and qwen3 has windows only where it is
+  // asked to.
   const auto of_type = [](const std::string& type, const std::string& more) {
     std::string text = with(more);
     return reading_of(text.replace(text.find("llama"), 5, type));

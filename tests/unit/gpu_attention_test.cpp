@@ -74,12 +74,12 @@ TEST_CASE("attention's flops are two products of queries, keys and head size") {
 }
 
 TEST_CASE("a causal mask leaves half of the pairs and the diagonal, and all keys before the first query") {
-  const double each = 2 * 2.0 * 2 * 8 * 128;  // flops of a pair, all heads and sequences
-  CHECK(described(with(kGrouped, 256, 256)).useful_flops.value == near(each * 256 * 257 / 2));
-  CHECK(described(with(kGrouped, 1, 1)).useful_flops.value == near(each));
+  const double flops_per_pair = 2 * 2.0 * 2 * 8 * 128;  // flops of a pair, all heads and sequences
+  CHECK(described(with(kGrouped, 256, 256)).useful_flops.value == near(flops_per_pair * 256 * 257 / 2));
+  CHECK(described(with(kGrouped, 1, 1)).useful_flops.value == near(flops_per_pair));
   // 100 queries after 900 cached keys: 901 + .. + 1000 pairs. One query sees all.
-  CHECK(described(with(kGrouped, 100, 1000)).useful_flops.value == near(each * (100 * 900 + 5050)));
-  CHECK(described(with(kGrouped, 1, 1000)).useful_flops.value == near(each * 1000));
+  CHECK(described(with(kGrouped, 100, 1000)).useful_flops.value == near(flops_per_pair * (100 * 900 + 5050)));
+  CHECK(described(with(kGrouped, 1, 1000)).useful_flops.value == near(flops_per_pair * 1000));
 }
 
 TEST_CASE("query heads that share keys and values read them from HBM once") {

@@ -104,7 +104,7 @@ TEST_CASE("in NHWC what 8 CUs keep is loaded before the rest is done, and the re
     return described_norm(shape).overlap;
   };
   CHECK(overlap(144) == near(1.0));
-  // Of twice as many half is kept: equal times of loads and arithmetic take (2 + 2^(1/4)) / 2 of one.
+  // Half of twice as many is kept: equal times of loads and arithmetic take (2 + 2^(1/4)) / 2 of one.
   CHECK(std::pow(2.0, 1.0 / overlap(288)) == near((2.0 + std::pow(2.0, 0.25)) / 2.0));
   CHECK(overlap(1 << 18) == near(4.0, 1e-2));
   shape.pass = Pass::backward;  // input and gradient
@@ -114,7 +114,7 @@ TEST_CASE("in NHWC what 8 CUs keep is loaded before the rest is done, and the re
   CHECK(overlap(72) == 4);
 }
 
-// Of an H100, where loads and instructions take about as long.
+// Loads and instructions take about as long on an H100.
 TEST_CASE("larger images never take less time") {
   const GpuSpec gpu = load_gpu("h100-sxm");
   for (const ImageLayout layout : {ImageLayout::nchw, ImageLayout::nhwc}) {

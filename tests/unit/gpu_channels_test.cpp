@@ -116,10 +116,10 @@ TEST_CASE("no two blocks are in one place, but where a hash draws") {
     CAPTURE(name_of(mapping));
     ChannelSpec spec = channels(8, mapping);
     spec.row = 256.0_B;  // a block a row: places then tell blocks apart
-    const AddressMapping of(spec);
+    const AddressMapping addresses(spec);
     std::set<std::tuple<int, int, std::int64_t>> places;
     for (std::int64_t block = 0; block < 4096; ++block) {
-      const DramPlace place = of.place_of(block * 256);
+      const DramPlace place = addresses.place_of(block * 256);
       CHECK(place.channel >= 0);
       CHECK(place.channel < 8);
       places.emplace(place.channel, place.bank, place.row);

@@ -194,7 +194,7 @@ TEST_CASE("direct convolutions make blocks of 4,096 results whole") {
   const KernelDescription kernel = plan_by(square(1), ConvolutionSolver::direct).kernel;
   CHECK(kernel.work_groups == 4 * 13);
   CHECK(kernel.useful_flops.value == 2.0 * 4 * 13 * 4096 * 64 * 9);
-  // Of a depthwise convolution a block has one filter: 4,096 of the 3,136 pixels of each channel.
+  // A block of a depthwise convolution has one filter: 4,096 of the 3,136 pixels of each channel.
   ConvolutionShape depthwise = square(1);
   depthwise.groups = 64;
   CHECK(plan_by(depthwise, ConvolutionSolver::direct).kernel.useful_flops.value == 2.0 * 64 * 4096 * 9);

@@ -188,7 +188,7 @@ struct Residence {
   WorkGroupNeeds needs;
 };
 
-/// By CU of the GPU: who was on it, in order of arrival.
+/// Who was on each CU of the GPU, in order of arrival.
 std::vector<std::vector<Residence>> residences(const std::vector<Submitted>& all) {
   std::vector<std::vector<Residence>> of_cu(8);
   for (const Submitted& one : all) {

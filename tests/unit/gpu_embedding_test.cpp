@@ -58,7 +58,7 @@ EmbeddingShape backward(EmbeddingShape shape, RowUpdate update) {
 }  // namespace
 
 TEST_CASE("a cache of the most often used rows leaves the rest of what lookups touch") {
-  // Of four equally likely rows two lookups touch 1.75, of which three quarters are not the hottest row.
+  // Two lookups of four equally likely rows touch 1.75, of which three quarters are not the hottest row.
   CHECK(RowReuse(4).distinct_beyond(1, 2) == near(0.75 * 1.75));
   CHECK(RowReuse(4).distinct_beyond(4, 2) == 0.0);
   // 100 lookups of rows used once and 900 of rows used 6.5 times (5 to 8): 100 and 138.46 rows.
@@ -141,9 +141,9 @@ TEST_CASE("weights take four bytes of each lookup") {
 
 TEST_CASE("SGD by lookup writes a row as often as it fetches it, an exact update each distinct row once") {
   const double distinct = 2e4 * (1.0 - std::pow(0.9999, 6400));
-  const EmbeddingShape each = backward(bags(), RowUpdate::sgd);
-  CHECK(moved(each, Bytes{}).written == near(2.0 * 64 * 100 * 256));
-  CHECK(moved(each, 1.0_GB).written == near(256 * distinct));
+  const EmbeddingShape per_lookup = backward(bags(), RowUpdate::sgd);
+  CHECK(moved(per_lookup, Bytes{}).written == near(2.0 * 64 * 100 * 256));
+  CHECK(moved(per_lookup, 1.0_GB).written == near(256 * distinct));
   const EmbeddingShape exact = backward(bags(), RowUpdate::exact_sgd);
   CHECK(moved(exact, Bytes{}).written == near(256 * distinct));
   // 12 bytes of a sorted lookup, its bag's gradient from HBM, and each row.

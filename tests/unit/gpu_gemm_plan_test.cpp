@@ -49,7 +49,7 @@ GpuSpec gpu_with(std::vector<GemmTile> matrix_tiles) {
   return gpu;
 }
 
-/// As it is reported.
+/// The time that is reported.
 double time_of(const GemmShape& shape, const GemmPlan& plan, const GpuSpec& gpu) {
   return time_alone(describe_product("product", shape, gpu, plan), gpu, {.launch = LaunchCost::device})
       .time.value;
@@ -203,9 +203,9 @@ TEST_CASE(
           chosen.insert(plan.tile.m * 1024 + plan.tile.n);
           const double time = time_of(shape, plan, gpu);
           for (const GemmPlan& other : plans_of(shape, gpu)) {
-            const double its = time_of(shape, other, gpu);
-            CHECK(time <= its * 1.002);
-            if (its <= time) CHECK(other.work_groups >= plan.work_groups);
+            const double other_time = time_of(shape, other, gpu);
+            CHECK(time <= other_time * 1.002);
+            if (other_time <= time) CHECK(other.work_groups >= plan.work_groups);
           }
         }
     CHECK(chosen.size() >= 4);

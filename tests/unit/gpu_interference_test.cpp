@@ -28,7 +28,7 @@ KernelLaunch of_grain(KernelGrain grain) {
   return launch;
 }
 
-/// Of 10 MB that the tiles ask of L2, 1 MB reaches HBM by geometry.
+/// The tiles ask L2 for 10 MB, of which 1 MB reaches HBM by geometry.
 StreamedTraffic streamed(const StreamedSpec& spec) {
   return {std::make_shared<FixedTraffic>(Traffic{.l2 = 10.0_MB, .llc = 2.0_MB, .hbm = 1.0_MB}), spec, 4.0_TBps};
 }
@@ -289,9 +289,9 @@ TEST_CASE("releases of channels write the stated share of a kernel's stores once
 }
 
 TEST_CASE("a kernel that lowers the clock slows what computes in flight, for as long as it stays") {
-  // Both fit side by side, on 4 CUs each. "fast" computes 100 us at 1 GHz. "hot" pulls the clock to 500 MHz
-  // from 20 to 50 us (and a latency of 1 us each time a work group starts): what then computes takes twice as
-  // long.
+  // Both fit side by side, on 4 CUs each. "fast" computes 100 us at 1 GHz. "hot" pulls the clock to 500
+  // MHz from 20 to 50 us (and a latency of 1 us each time a work group starts): what then computes takes
+  // twice as long.
   const auto span = [](double hot_clock, KernelGrain grain) {
     GpuBench bench(with_fast_memory(round_gpu()));
     KernelLaunch left = of_grain(grain), right = of_grain(grain);

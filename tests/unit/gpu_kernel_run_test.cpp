@@ -174,8 +174,8 @@ TEST_CASE("a kernel enqueued behind a big one waits for its last full wave, unle
 }
 
 TEST_CASE("a kernel of half the clock halves the speed of work groups that start beside it") {
-  // "slow" holds a CU of XCD 0 for 26 us and more. "k" has 4 work groups on each XCD, of 4 us at 1 GHz and so
-  // of 8 us now; XCD 0 runs them in two waves on its 3 other CUs.
+  // "slow" holds a CU of XCD 0 for 26 us and more. "k" has 4 work groups on each XCD, of 4 us at 1 GHz and
+  // so of 8 us now; XCD 0 runs them in two waves on its 3 other CUs.
   GpuBench bench(with_fast_memory(round_gpu()));
   KernelDescription slow = plain_kernel("slow", 1, 25.0_us);
   slow.clock = 500.0_MHz;

@@ -90,7 +90,7 @@ TEST_CASE("the slowest of the last wave's work groups is late by what is likely,
   GpuSpec gpu = round_gpu();
   gpu.dispatch.work_group_spread = 0.1;
   const KernelDescription kernel = plain_kernel("k", 8, 100.0_us);
-  // Of 8 normal draws the largest is likely at sqrt(2 ln 8) - ln(4 pi ln 8) / (2 sqrt(2 ln 8)) = 1.2395.
+  // The largest of 8 normal draws is likely at sqrt(2 ln 8) - ln(4 pi ln 8) / (2 sqrt(2 ln 8)) = 1.2395.
   const double root = std::sqrt(2.0 * std::log(8.0));
   const double largest = root - std::log(4.0 * 3.14159265358979 * std::log(8.0)) / (2.0 * root);
   CHECK(largest == near(1.2395, 1e-3));
@@ -230,13 +230,13 @@ TEST_CASE("a host's part of a call is that of its operator, and hidden in a queu
 
 TEST_CASE(
     "a split K loses CUs in proportion, up to one of its short work groups, and takes no whole second wave") {
-  // 8 CUs, one work group each. Unsplit, 8 work groups of 40 us on 6 CUs are two waves, 80 us. Split in 4, 32
-  // of 10 us: 4 in turn on 8 CUs, 6 on 6, where 32 / 6 is 5.3.
+  // 8 CUs, one work group each. Unsplit, 8 work groups of 40 us on 6 CUs are two waves, 80 us. Split in 4,
+  // 32 of 10 us: 4 in turn on 8 CUs, 6 on 6, where 32 / 6 is 5.3.
   GpuSpec gpu = round_gpu();
   gpu.dispatch.launch_latency = {};
   gpu.hbm.latency = {};
-  const auto waves = [&](std::int64_t work_groups, Seconds each, int cus) {
-    return time_alone(plain_kernel("k", work_groups, each), gpu, {.cus = cus}).time.value * 1e6;
+  const auto waves = [&](std::int64_t work_groups, Seconds group_time, int cus) {
+    return time_alone(plain_kernel("k", work_groups, group_time), gpu, {.cus = cus}).time.value * 1e6;
   };
   CHECK(waves(8, 40.0_us, 8) == near(40, 0.02));
   CHECK(waves(8, 40.0_us, 6) == near(80, 0.02));

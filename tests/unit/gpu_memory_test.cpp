@@ -225,7 +225,7 @@ TEST_CASE("with caches of its own a kernel finds no intruders") {
 }
 
 TEST_CASE("L2, its port and the memory side are bandwidths: the narrowest one limits a flow") {
-  // 1 GB through one L2 at 0.3 TB/s, half of it through the port at 0.1 TB/s: 5 ms. Of both XCDs at once: the
+  // 1 GB through one L2 at 0.3 TB/s, half of it through the port at 0.1 TB/s: 5 ms. Both XCDs at once take the
   // same.
   GpuSpec gpu = round_gpu();
   gpu.cache.l2_bandwidth = 0.3_TBps;

@@ -31,8 +31,8 @@ GpuSpec pool_gpu() {
   return gpu;
 }
 
-/// ResNet-50's first pool on 2 images: 112 x 112 to 56 x 56. Along an axis 55 of 56 windows have three elements
-/// of the image and the first, one of whose elements is padding, two: 167.
+/// ResNet-50's first pool on 2 images: 112 x 112 to 56 x 56. Along an axis 55 of 56 windows have three
+/// elements of the image and the first, one of whose elements is padding, two: 167.
 PoolShape resnet_pool(PoolOp op, Pass pass = Pass::forward, DType dtype = DType::fp32) {
   return {.op = op,
           .batch = 2,

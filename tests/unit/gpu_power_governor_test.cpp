@@ -63,8 +63,8 @@ TEST_CASE("the mean of a constant power is an exponential") {
 }
 
 TEST_CASE("a kernel above the limit is free until its mean meets it, and then held there") {
-  // From 100 W, 800 W reach 600 W after 100 ms x ln(700 / 200). From then on the speed is the root of 598.5 /
-  // 800.
+  // A mean of 100 W reaches 600 W at 800 W after 100 ms x ln(700 / 200). Then the speed is the
+  // root of 598.5 / 800.
   const double crossing = 0.1 * std::log(3.5);
   const double speed = std::sqrt(kHeld / 800);
   const Outcome hot = run(800, 1.0);

@@ -128,22 +128,22 @@ std::string refusal(std::initializer_list<std::pair<ShapeKey, std::string_view>>
 }  // namespace
 
 TEST_CASE("every kernel of a recurrence multiplies, loads and stores what its source does") {
-  for (const CountedStage& each : kCounted) {
-    CAPTURE(c3::name_of(each.rule));
-    CAPTURE(c3::name_of(each.stage));
-    const ScanCounts counts = counts_of(tiny(each.rule, each.stage));
-    CHECK(counts.flops.value == each.flops);
-    CHECK(counts.read.value == each.read);
-    CHECK(counts.written.value == each.written);
+  for (const CountedStage& counted : kCounted) {
+    CAPTURE(c3::name_of(counted.rule));
+    CAPTURE(c3::name_of(counted.stage));
+    const ScanCounts counts = counts_of(tiny(counted.rule, counted.stage));
+    CHECK(counts.flops.value == counted.flops);
+    CHECK(counts.read.value == counted.read);
+    CHECK(counts.written.value == counted.written);
   }
 }
 
 TEST_CASE("every kernel that a pass of a recurrence launches is counted by hand here, and no other is") {
   std::size_t launched = 0;
-  for (const CountedStage& each : kCounted) {
+  for (const CountedStage& counted : kCounted) {
     for (const Pass pass : {Pass::forward, Pass::backward}) {
-      const auto stages = scan_stages(each.rule, pass);
-      launched += std::ranges::find(stages, each.stage) != stages.end() ? 1 : 0;
+      const auto stages = scan_stages(counted.rule, pass);
+      launched += std::ranges::find(stages, counted.stage) != stages.end() ? 1 : 0;
     }
   }
   // Kernels of both passes: rows, states and cumsum of gated_delta; the first four of mamba2.
@@ -156,15 +156,16 @@ TEST_CASE("every kernel that a pass of a recurrence launches is counted by hand 
   for (const ScanRule rule : {kDelta, kMamba}) {
     for (const Pass pass : {Pass::forward, Pass::backward}) {
       for (const ScanStage stage : scan_stages(rule, pass))
-        CHECK(std::ranges::any_of(
-            kCounted, [&](const CountedStage& each) { return each.rule == rule && each.stage == stage; }));
+        CHECK(std::ranges::any_of(kCounted, [&](const CountedStage& counted) {
+          return counted.rule == rule && counted.stage == stage;
+        }));
     }
   }
 }
 
 TEST_CASE("products of a forward pass of the gated delta rule follow the closed formula") {
-  // Of a token and head: S is read by W and Q and written once, 3 k v; K K^T in 10 of 16 blocks and Q K^T, A
-  // with beta K, 2.625 c k; A with beta V, and scores with V', 2 c v; joining the inverses, c c / 4.
+  // Flops of a token and head: S is read by W and Q and written once, 3 k v; K K^T in 10 of 16 blocks and
+  // Q K^T, A with beta K, 2.625 c k; A with beta V, and scores with V', 2 c v; joining the inverses, c c / 4.
   for (const std::int64_t chunk : {16, 64, 128}) {
     ScanShape shape = heads_of(4, 1024);
     shape.chunk = chunk;
@@ -202,11 +203,11 @@ TEST_CASE("heads that share a key, and blocks of values that share an operand, l
 }
 
 TEST_CASE("from a cold HBM a kernel loads each tensor once; what several work groups share comes from L2") {
-  for (const CountedStage& each : kCounted) {
-    CAPTURE(c3::name_of(each.stage));
-    ScanShape shape = tiny(each.rule, each.stage);
-    const auto stages = scan_stages(each.rule, Pass::forward);
-    shape.pass = std::ranges::find(stages, each.stage) != stages.end() ? Pass::forward : Pass::backward;
+  for (const CountedStage& counted : kCounted) {
+    CAPTURE(c3::name_of(counted.stage));
+    ScanShape shape = tiny(counted.rule, counted.stage);
+    const auto stages = scan_stages(counted.rule, Pass::forward);
+    shape.pass = std::ranges::find(stages, counted.stage) != stages.end() ? Pass::forward : Pass::backward;
     const ScanCounts counts = counts_of(shape);
     const KernelTime cold = time_of(shape, scan_gpu(), {.cold = true});
     CHECK(cold.hbm_read.value == near(counts.read.value));
@@ -270,17 +271,17 @@ TEST_CASE("no kernel of a recurrence is slower on a GPU with a faster memory or 
   GpuSpec faster = gpu;
   for (MatrixRate& rate : faster.compute.matrix)
     rate.peak = 2.0 * rate.peak;
-  for (const CountedStage& each : kCounted) {
-    CAPTURE(c3::name_of(each.stage));
-    ScanShape shape = heads_of(32, 8192, each.stage);
-    shape.rule = each.rule;
+  for (const CountedStage& counted : kCounted) {
+    CAPTURE(c3::name_of(counted.stage));
+    ScanShape shape = heads_of(32, 8192, counted.stage);
+    shape.rule = counted.rule;
     shape.batch = 4;
-    const auto stages = scan_stages(each.rule, Pass::forward);
-    const bool is_forward = std::ranges::find(stages, each.stage) != stages.end();
+    const auto stages = scan_stages(counted.rule, Pass::forward);
+    const bool is_forward = std::ranges::find(stages, counted.stage) != stages.end();
     shape.pass = is_forward ? Pass::forward : Pass::backward;
     const double time = microseconds(shape, gpu);
     CHECK(microseconds(shape, wider) < time);  // 128 heads of 8,192 tokens: no cache holds them
-    const bool multiplies = each.flops > 0;
+    const bool multiplies = counted.flops > 0;
     CHECK(microseconds(shape, faster) <= time);
     if (multiplies) CHECK(microseconds(shape, faster) < time);
   }

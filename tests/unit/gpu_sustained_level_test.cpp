@@ -1,4 +1,5 @@
-// Where large products settle, on which part that was measured, and what is open where it was on none.
+// The level at which large products settle, the part on which it was measured, and what is open where it was on
+// none.
 
 #include "gpu/clock/sustained_level.hpp"
 

@@ -42,7 +42,7 @@ VectorShape shape_of(VectorChain chain, DType dtype = DType::fp32, Pass pass = P
   return {.chain = chain, .rows = 1000, .cols = 3000, .dtype = dtype, .pass = pass};
 }
 
-/// In bytes an element of 1000 x 3000.
+/// Bytes for each element of 1000 x 3000.
 struct PerElement {
   double read, written;
 };

@@ -97,10 +97,10 @@ TEST_CASE("a persistent kernel that finds all its slots has the waves of its til
 TEST_CASE("every tile is some block's own or dealt") {
   for (const int own : {1, 2, 3, 7}) {
     for (const std::int64_t tiles : {5, 132, 133, 200, 264, 265, 1000}) {
-      const PersistentBlocks of{.blocks = std::min<std::int64_t>(132, tiles), .own_tiles = own};
-      std::int64_t found = dealt_tiles(of, tiles);
+      const PersistentBlocks persistent{.blocks = std::min<std::int64_t>(132, tiles), .own_tiles = own};
+      std::int64_t found = dealt_tiles(persistent, tiles);
       for (int round = 0; round < own; ++round)
-        found += own_tiles_in_round(of, tiles, round, 0, of.blocks);
+        found += own_tiles_in_round(persistent, tiles, round, 0, persistent.blocks);
       CAPTURE(own);
       CHECK(found == tiles);
     }

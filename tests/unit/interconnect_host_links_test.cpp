@@ -14,8 +14,8 @@ namespace {
 
 /// PCIe links of 60 GB/s one way and 55 GB/s each way, NICs of 50 GB/s behind them.
 struct Hosts : test::Network {
-  explicit Hosts(NodeSpec of = test::node_of_four(), int nodes = 1, bool folded = false)
-      : test::Network(std::move(of), test::one_switch(4), nodes,
+  explicit Hosts(NodeSpec node_spec = test::node_of_four(), int nodes = 1, bool folded = false)
+      : test::Network(std::move(node_spec), test::one_switch(4), nodes,
                       {.streams = {}, .folded = folded, .reaches_hosts = true}) {}
 
   FlowId copy(EdgeKind kind, int rank) {

@@ -94,9 +94,9 @@ TEST_CASE("dragonfly: adaptive traffic of one switch to another goes round by th
 
 TEST_CASE("torus: the first dimension first, the shorter way round, upwards where both are as long") {
   const FabricSpec fabric = test::torus_of({4, 3});
-  // Router x + 4 y. From (0, 0) to (2, 1): two steps up in x, as short as down, then y.
+  // Router x + 4 y. The way from (0, 0) to (2, 1): two steps up in x, as short as down, then y.
   CHECK(route_of(fabric, 12, 0, 6) == Names{"router0-router1.0", "router1-router2.0", "router2-router6.2"});
-  // From (0, 0) to (3, 2): one step down in each.
+  // The way from (0, 0) to (3, 2): one step down in each.
   CHECK(route_of(fabric, 12, 0, 11) == Names{"router0-router3.1", "router3-router11.3"});
 }
 

@@ -99,9 +99,9 @@ TEST_CASE("ecmp: a flow is held by the one uplink that its hash takes") {
   fabric.routing = FabricRouting::ecmp;
   Network network(test::node_of_four(), fabric, 4);
   CHECK(network.rate(network.send(0, 8)) == near(25e9));
-  const auto links_of = [](const Network& of, int lane) {
+  const auto links_of = [](const Network& routed, int lane) {
     std::vector<ResourceId> links;
-    for (const Demand& demand : of.route(0, 8, 1.0_B, lane))
+    for (const Demand& demand : routed.route(0, 8, 1.0_B, lane))
       links.push_back(demand.resource);
     return links;
   };

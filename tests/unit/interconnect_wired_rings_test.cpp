@@ -56,7 +56,7 @@ bool visits_all_once(std::vector<int> ring, std::vector<int> members) {
   return from_first && ring == members;
 }
 
-/// Of the wires between the members themselves.
+/// The wires between the members themselves suffice.
 bool fit_the_links(const NodeSpec& node, const Rings& rings) {
   return std::ranges::all_of(arcs_of(rings), [&](const auto& arc) {
     return arc.second <= links_between(node, arc.first.first, arc.first.second);

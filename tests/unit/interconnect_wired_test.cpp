@@ -32,7 +32,7 @@ struct Wires : FlowClock {
   std::uint64_t tags_ = 0;
 };
 
-/// As wired as can be: one link for each pair.
+/// A node with as many wires as can be: one link for each pair.
 NodeSpec mesh_by_wires(int gpus) {
   NodeSpec node = test::full_mesh(gpus);
   node.topology = NodeTopology::wired;
@@ -55,8 +55,8 @@ TEST_CASE("a bundle of two links carries twice what one does, one way and both w
 }
 
 TEST_CASE("traffic that passes a GPU takes the links on both sides of it") {
-  // From 0 to 2 by 1: the single link gives 40 GB/s; with traffic from 1 to 2 each gets 20, and 80 - 20 are
-  // left from 0 to 1.
+  // The way from 0 to 2 is by 1: the single link gives 40 GB/s; with traffic from 1 to 2 each gets 20, and
+  // 80 - 20 are left from 0 to 1.
   Wires wires(test::line_of_three());
   const FlowId through = wires.send(0, 2);
   CHECK(wires.rate(through) == near(40e9));

@@ -146,7 +146,7 @@ TEST_CASE("two tests in one file are two tables, each of its own GPUs") {
     CHECK(read.tables[1].rows[0].time.value == near(20.5e-6));
     CHECK(read.tables[1].redop.empty());
   }
-  // Of versions that do not name their program the caller says what they are.
+  // Some versions do not name their program: the caller says what they are.
   const std::string unnamed = printed_head({.program = "", .release = ""}) + printed_columns() + kTwoRows;
   CHECK(tables(unnamed + unnamed, CollectiveKind::broadcast).tables.at(0).rows.at(0).repetitions == 2);
   CHECK(refusal(unnamed) == Part{"collective: neither a column"});
@@ -168,8 +168,8 @@ TEST_CASE("numbers that other programs print before the table are none of it") {
 TEST_CASE("groups of ranks that run side by side count one by one (NCCL_TESTS_SPLIT)") {
   std::string text = kPlain;
   for (int rank = 4; rank < 8; ++rank) {
-    const std::string of = fmt::format("Rank {:2} Group  ", rank);
-    text.replace(text.find(of) + of.size(), 1, "1");
+    const std::string rank_line = fmt::format("Rank {:2} Group  ", rank);
+    text.replace(text.find(rank_line) + rank_line.size(), 1, "1");
   }
   CHECK(tables(text).tables.at(0).ranks == 4);
 }

@@ -320,7 +320,7 @@ namespace {
 struct Searched {
   std::string file, label;
   int nodes;
-  /// From NCCL 2.20 on a ring leaves by its last GPU's own NIC (cross_nic 2) and so reaches 48 GB/s. c3sim's
+  /// Since NCCL 2.20 a ring leaves by its last GPU's own NIC (cross_nic 2) and so reaches 48 GB/s. c3sim's
   /// search closes each ring at its first GPU, as older releases do, and finds 45.
   bool crosses_nics = false;
 };

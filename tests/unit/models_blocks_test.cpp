@@ -38,11 +38,13 @@ ModelDimensions plain() {
 
 /// A block of \p kind with sizes that 4 ranks can share.
 BlockDimensions block(BlockKind kind, std::string name = "own") {
-  BlockDimensions its{.name = std::move(name), .kind = kind, .sizes = usual_sizes(kind)};
-  for (std::size_t i = 0; i < its.sizes.size(); ++i)
+  BlockDimensions block_of_kind{.name = std::move(name), .kind = kind, .sizes = usual_sizes(kind)};
+  for (std::size_t i = 0; i < block_of_kind.sizes.size(); ++i)
     if (!kind->keys[i].usual)
-      its.sizes[i] = kind->keys[i].name == "groups" ? 4 : kind->keys[i].name.ends_with("heads") ? 8 : 16;
-  return its;
+      block_of_kind.sizes[i] = kind->keys[i].name == "groups"          ? 4
+                               : kind->keys[i].name.ends_with("heads") ? 8
+                                                                       : 16;
+  return block_of_kind;
 }
 
 std::int64_t& size(BlockDimensions& block, std::string_view key) {
@@ -67,7 +69,7 @@ std::vector<std::string> names_of(std::span<const ModelPart> parts) {
   return names;
 }
 
-/// Of 2 sequences of 256 tokens, with norms in one kernel.
+/// Kernels for 2 sequences of 256 tokens, with norms in one kernel.
 BlockKernels kernels_of(std::span<const ModelPart> parts) {
   Framework framework = llama_setup().framework;
   framework.kernels = KernelStyle::megatron;
@@ -127,8 +129,8 @@ TEST_CASE("blocks: parameters and products of all ranks together are one rank's"
     for (const int ranks : {2, 4}) {
       CAPTURE(name_of(kind));
       CAPTURE(ranks);
-      for (const DividedCount& of : kind->divided(model, model.blocks.front().sizes))
-        CHECK(of.count % ranks == 0);
+      for (const DividedCount& divided : kind->divided(model, model.blocks.front().sizes))
+        CHECK(divided.count % ranks == 0);
       const std::vector<ModelPart> share = share_of(whole, ranks);
       CHECK(flops_of(kernels_of(share)) * ranks == doctest::Approx(flops_of(kernels_of(whole))).epsilon(1e-12));
       for (std::size_t i = 0; i < whole.size(); ++i)
@@ -234,11 +236,11 @@ TEST_CASE("blocks: the gated delta rule's parameters and kernels") {
   size(own, "value_heads") = 4;
   size(own, "value_dim") = 32;
   const ModelDimensions model = with(own, {"own"});
-  const std::vector<ModelPart> its = own.kind->parts(model, own.sizes);
+  const std::vector<ModelPart> parts = own.kind->parts(model, own.sizes);
   const std::int64_t keys = 32, values = 128;
-  CHECK(parameters(its) ==
+  CHECK(parameters(parts) ==
         64 * (2 * keys + 2 * values + 2 * 4) + 4 * (2 * keys + values) + 2 * 4 + 32 + values * 64);
-  const BlockKernels kernels = kernels_of(its);
+  const BlockKernels kernels = kernels_of(parts);
   REQUIRE(shapes_of<CausalConvShape>(kernels.forward).size() == 1);
   CHECK(shapes_of<CausalConvShape>(kernels.forward)[0].channels == 2 * keys + values);
   const std::vector<ScanShape> stages = shapes_of<ScanShape>(kernels.forward);
@@ -258,10 +260,10 @@ TEST_CASE("blocks: Mamba-2's parameters and kernels") {
   size(own, "state") = 32;
   size(own, "groups") = 2;
   const ModelDimensions model = with(own, {"own"});
-  const std::vector<ModelPart> its = own.kind->parts(model, own.sizes);
+  const std::vector<ModelPart> parts = own.kind->parts(model, own.sizes);
   const std::int64_t inner = 128, convolved = inner + 2 * 2 * 32;
-  CHECK(parameters(its) == 64 * (inner + convolved + 8) + 5 * convolved + 3 * 8 + inner + inner * 64);
-  const std::vector<ScanShape> stages = shapes_of<ScanShape>(kernels_of(its).forward);
+  CHECK(parameters(parts) == 64 * (inner + convolved + 8) + 5 * convolved + 3 * 8 + inner + inner * 64);
+  const std::vector<ScanShape> stages = shapes_of<ScanShape>(kernels_of(parts).forward);
   CHECK(stages.size() == scan_stages(ScanRule::mamba2, Pass::forward).size());
   CHECK(stages.front().key_heads == 2);
   CHECK(stages.front().key_dim == 32);
@@ -272,10 +274,10 @@ TEST_CASE("blocks: experts of latent vectors get these, and send them") {
   ModelDimensions model = plain();
   model.experts = ExpertDimensions{.experts = 4, .per_token = 2, .width = 48, .latent_width = 16};
   CHECK(model.routed_width() == 16);
-  const std::vector<ModelPart> its = layer(model, 0);
-  CHECK(std::ranges::count(names_of(its), "mlp.compress") == 1);
-  CHECK(std::ranges::count(names_of(its), "mlp.widen") == 1);
+  const std::vector<ModelPart> parts = layer(model, 0);
+  CHECK(std::ranges::count(names_of(parts), "mlp.compress") == 1);
+  CHECK(std::ranges::count(names_of(parts), "mlp.widen") == 1);
   const std::int64_t experts = 4 * 3 * 16 * 48, around = 2 * 64 * 16, router = 4 * 64;
   ModelDimensions dense = plain();
-  CHECK(parameters(its) - parameters(layer(dense, 0)) == experts + around + router - 3 * 64 * 96);
+  CHECK(parameters(parts) - parameters(layer(dense, 0)) == experts + around + router - 3 * 64 * 96);
 }

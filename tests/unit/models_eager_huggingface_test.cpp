@@ -193,7 +193,7 @@ TEST_CASE("GPT-2's activation is eight kernels, one when fused, as are the kerne
   CHECK(count(eager, "attn.norm") == 36);
   CHECK(count(fused, "attn.norm") == 0);  // with the residual sum
   CHECK(totals(eager).gemm_flops == totals(fused).gemm_flops);
-  // Of 4096 x 5120: 18 tensors in and out, or 2. Of the scores: 6 or 2.
+  // Tensors of 4096 x 5120: 18 in and out, or 2. The scores: 6 or 2.
   const double wide = 4.0 * 4096 * 5120;
   const double scores = 4.0 * 4 * 20 * 1024 * 1024;
   const double norms = 4.0 * 4096 * 1280 * (2 * 36 * (3 + 2 - 4) + 2);
@@ -273,7 +273,7 @@ double roofline_ms(const OperatorList& list) {
 
 TEST_CASE("a plain roofline over the list comes within 6 % of another author's over theirs") {
   constexpr ModelHead kText = ModelHead::language_model;
-  for (const Roofline& of : {
+  for (const Roofline& expected : {
            Roofline{"bert-large", 8, 512, ModelHead::classifier, false, 221.571, 0.0},
            Roofline{"bert-large", 2, 512, ModelHead::pretraining, true, 62.2241, 120.366},
            Roofline{"bert-large", 8, 512, ModelHead::pretraining, true, 248.876, 468.662},
@@ -285,13 +285,15 @@ TEST_CASE("a plain roofline over the list comes within 6 % of another author's o
            Roofline{"switch-xl-4", 1, 512, kText, false, 221.963, 0.0},
            Roofline{"switch-xl-4", 2, 512, kText, false, 443.704, 0.0},
        }) {
-    CAPTURE(of.model);
-    CAPTURE(of.sequences);
-    CAPTURE(of.training);
-    const StepOperators list = step(
-        of.model, {.sequences = of.sequences, .length = of.length, .training = of.training, .head = of.head});
-    CHECK(roofline_ms(list.forward) == near(of.forward_ms, 0.06));
-    if (of.training) CHECK(roofline_ms(list.backward) == near(of.backward_ms, 0.06));
+    CAPTURE(expected.model);
+    CAPTURE(expected.sequences);
+    CAPTURE(expected.training);
+    const StepOperators list = step(expected.model, {.sequences = expected.sequences,
+                                                     .length = expected.length,
+                                                     .training = expected.training,
+                                                     .head = expected.head});
+    CHECK(roofline_ms(list.forward) == near(expected.forward_ms, 0.06));
+    if (expected.training) CHECK(roofline_ms(list.backward) == near(expected.backward_ms, 0.06));
   }
 }
 

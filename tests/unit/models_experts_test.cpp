@@ -39,15 +39,15 @@ TokenBatch batch(RoutedTokens routed = {}) {
 }
 
 Framework framework() {
-  Framework its = megatron_framework();
-  its.attention = AttentionCode::flash2;
-  its.dropout = false;
-  return its;
+  Framework megatron = megatron_framework();
+  megatron.attention = AttentionCode::flash2;
+  megatron.dropout = false;
+  return megatron;
 }
 
 BlockKernels layer_of_model(const ModelDimensions& model, const TokenBatch& tokens,
-                            const Framework& its = framework()) {
-  return lower(layer_of(transformer(model).stacks.front(), 0), its, tokens);
+                            const Framework& launched_by = framework()) {
+  return lower(layer_of(transformer(model).stacks.front(), 0), launched_by, tokens);
 }
 
 /// Kernels of the part \p name in one pass.
@@ -89,9 +89,9 @@ TEST_CASE("products of experts are one launch of as many products, each of its e
 }
 
 TEST_CASE("experts that are launched apart cost the host a launch each") {
-  Framework its = framework();
-  its.experts_apart = true;
-  const BlockKernels layer = layer_of_model(with_experts(), batch(), its);
+  Framework one_by_one = framework();
+  one_by_one.experts_apart = true;
+  const BlockKernels layer = layer_of_model(with_experts(), batch(), one_by_one);
   CHECK(kernels_of(layer.forward, "experts.down").front().launches == kMoeExperts);
   for (const PartKernel& kernel : kernels_of(layer.backward, "experts.down"))
     CHECK(kernel.launches == kMoeExperts);

@@ -20,7 +20,7 @@ using namespace c3;
 namespace {
 
 ImageNetwork network_named(std::string_view name) {
-  return *std::ranges::find_if(kImageNetworks, [&](ImageNetwork each) { return name_of(each) == name; });
+  return *std::ranges::find_if(kImageNetworks, [&](ImageNetwork network) { return name_of(network) == name; });
 }
 
 std::vector<ImageLayer> image_layers(std::string_view name, ImagePass pass = ImagePass::training,
@@ -40,9 +40,9 @@ double activations(const std::vector<ImageLayer>& layers) {
 
 double product_flops(const std::vector<NamedOperator>& operators) {
   double sum = 0;
-  for (const NamedOperator& each : operators) {
-    const auto flops = each.op.of_class().matrix_flops;
-    if (flops != nullptr) sum += flops(each.op).value;
+  for (const NamedOperator& named : operators) {
+    const auto flops = named.op.of_class().matrix_flops;
+    if (flops != nullptr) sum += flops(named.op).value;
   }
   return sum;
 }
@@ -86,7 +86,7 @@ TEST_CASE("networks of images take the multiplications that were published") {
 }
 
 TEST_CASE("convolutions of networks of images have the outputs that were published") {
-  // In millions: 11.1 (ResNet-50) and 13.6 (VGG-16, its linear layers among them), Dollar et al., arXiv
+  // Millions: 11.1 (ResNet-50) and 13.6 (VGG-16, its linear layers among them), Dollar et al., arXiv
   // 2103.06877, and timm.
   CHECK(activations(image_layers("resnet-50")) / 1e6 == near(11.1, 0.005));
   CHECK(activations(image_layers("vgg-16")) / 1e6 == near(13.55, 0.005));
@@ -142,8 +142,8 @@ TEST_CASE("biases and branches in NCHW and NHWC are kernels of their own") {
     std::vector<VectorChain> found;
     for (const ImageLayer& layer : net.take()) {
       for (const auto* passes : {&layer.forward, &layer.backward}) {
-        for (const NamedOperator& each : *passes) {
-          const auto* vector = each.op.as<VectorShape>();
+        for (const NamedOperator& named : *passes) {
+          const auto* vector = named.op.as<VectorShape>();
           if (vector != nullptr) found.push_back(vector->chain);
         }
       }
@@ -181,8 +181,8 @@ TEST_CASE("pools are kernels of their own in the layout of the images, and the l
 }
 
 TEST_CASE("a step of ResNet-50 keeps its convolutions' outputs, those of its norms, its pools and its inputs") {
-  // Per image: 2 tensors of 11,113,984 conv outputs, 3 x 224 x 224 of input, pools of 64 x 56 x 56 with 8 bytes
-  // of index and of 2,048, and 1,000 classes twice.
+  // Per image: 2 tensors of 11,113,984 conv outputs, 3 x 224 x 224 of input, pools of 64 x 56 x 56 with 8
+  // bytes of index and of 2,048, and 1,000 classes twice.
   const double conv = 11'113'984, input = 3 * 224 * 224, pool = 64 * 56 * 56;
   const ImageJob job{.batch = {.images = 32, .dtype = DType::fp16}};
   const StageMemory memory = memory_of(job, 8);

@@ -8,7 +8,7 @@
 
 namespace c3 { namespace {
 
-/// Of all products, in units of m x n x k.
+/// Sum over all products, in units of m x n x k.
 double products(const std::vector<CountedOperator>& step) {
   double sum = 0.0;
   for (const CountedOperator& kernel : step) {

@@ -79,7 +79,7 @@ double flops(const std::vector<PartKernel>& kernels) {
   return sum;
 }
 
-/// Of one attention block: 2 flops for each token and weight of its projections, and two products of every head
+/// Flops of one attention block: 2 for each token and weight of its projections, and two products of every head
 /// and pair of tokens.
 double attention_flops(const ModelDimensions& model) {
   const double tokens = kSequences * kLength;
@@ -88,7 +88,7 @@ double attention_flops(const ModelDimensions& model) {
   return 2 * tokens * 4 * width * hidden + 2 * 2 * tokens * kLength * width;
 }
 
-/// Of one feed-forward block through which so many tokens run.
+/// Flops of one feed-forward block through which so many tokens run.
 double feed_forward_flops(const ModelDimensions& model, double tokens) {
   return 2 * tokens * 2 * static_cast<double>(model.hidden) * static_cast<double>(model.ffn);
 }

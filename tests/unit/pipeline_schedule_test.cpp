@@ -163,8 +163,8 @@ TEST_CASE("DualPipe runs a forward and a backward pass in turns wherever it has 
 }
 
 // arXiv 2412.19437, table 2, counts a forward and a backward pass as one that takes F + B + W: then each of
-// p / 2 - 1 stages waits as long as F + B + W and a backward pass more, less three W. In turn, the forward pass
-// that the other end waits for is there before the backward pass beside it has run.
+// p / 2 - 1 stages waits as long as F + B + W and a backward pass more, less three W. In turn, the forward
+// pass that the other end waits for is there before the backward pass beside it has run.
 TEST_CASE("DualPipe waits (p / 2 - 1)(F + B - W) where passes take alike, and keeps p + 1 micro-batches") {
   for (const int stages : {2, 4, 6, 8, 16}) {
     for (const int micro_batches : {2 * stages, 2 * stages + 2, 4 * stages}) {
@@ -189,17 +189,17 @@ TEST_CASE("every schedule has each pass of each micro-batch once and can be run"
   for_each_shape([](const PipelineShape& shape) {
     for (const auto& [name, kind] : kEnumNames<ScheduleKind>) {
       if (kind == ScheduleKind::table) continue;
-      PipelineShape its = shape;
-      its.chunks = kind == ScheduleKind::zb_v ? 2 : kind == ScheduleKind::interleaved ? 3 : 1;
-      its.group = shape.stages;
-      if (broken_rule(kind, its)) continue;
+      PipelineShape chunked = shape;
+      chunked.chunks = kind == ScheduleKind::zb_v ? 2 : kind == ScheduleKind::interleaved ? 3 : 1;
+      chunked.group = shape.stages;
+      if (broken_rule(kind, chunked)) continue;
       CAPTURE(name);
       CAPTURE(shape.stages);
       CAPTURE(shape.micro_batches);
       std::vector<std::string> names;
       for (int stage = 0; stage < shape.stages; ++stage)
         names.push_back("stage " + std::to_string(stage));
-      CHECK(flaw_of(make_schedule(kind, its), shape.micro_batches, names) == std::nullopt);
+      CHECK(flaw_of(make_schedule(kind, chunked), shape.micro_batches, names) == std::nullopt);
     }
   });
 }

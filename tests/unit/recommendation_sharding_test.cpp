@@ -43,13 +43,13 @@ PlacementSpace drawn_space(std::uint64_t seed) {
   return drawn;
 }
 
-Seconds exhaustive(const PlacementSpace& of) {
-  Placement placement(of.costs.size());
-  Seconds best = least_time(of, placement);
+Seconds exhaustive(const PlacementSpace& space) {
+  Placement placement(space.costs.size());
+  Seconds best = least_time(space, placement);
   for (int code = 0; code < 6561; ++code) {
     for (std::size_t i = 0, rest = static_cast<std::size_t>(code); i < placement.size(); ++i, rest /= 3)
       placement[i] = static_cast<int>(rest % 3);
-    best = std::min(best, least_time(of, placement));
+    best = std::min(best, least_time(space, placement));
   }
   return best;
 }
@@ -124,16 +124,16 @@ TEST_CASE("moves and swaps come within 3 % of every placement tried out, and nev
 
 TEST_CASE(
     "a search asks for each sharder's placement, then for neighbours of the best told, as often as planned") {
-  const PlacementSpace of = drawn_space(7);
+  const PlacementSpace space = drawn_space(7);
   const ShardingPlan plan{.placements = 27, .seed = 7};
-  ShardingSearch search(of, plan);
-  CHECK(search.ask() == improved(of, place(of, Sharder::by_time, 7)));
+  ShardingSearch search(space, plan);
+  CHECK(search.ask() == improved(space, place(space, Sharder::by_time, 7)));
   for (const Sharder sharder : plan.sharders) {
     CHECK(search.asked_of() == sharder);
-    CHECK(search.ask() == place(of, sharder, 7));
+    CHECK(search.ask() == place(space, sharder, 7));
     search.tell(sharder == Sharder::by_rows ? 5.0_us : 10.0_us);
   }
-  CHECK(search.best() == place(of, Sharder::by_rows, 7));
+  CHECK(search.best() == place(space, Sharder::by_rows, 7));
   CHECK(search.best_time() == 5.0_us);
   for (int i = 0; i < 20; ++i) {
     REQUIRE(search.ask().has_value());
@@ -164,14 +164,14 @@ TEST_CASE("without 'search' a plan has its sharders' placements and no neighbour
 }
 
 TEST_CASE("the best placement is the one that the judge finds fastest, with the times of all sharders") {
-  const PlacementSpace of = drawn_space(3);
+  const PlacementSpace space = drawn_space(3);
   // A judge whose optimum is known: tables on rank 2 cost nothing.
   const auto judge = [](const Placement& placement) {
     return Seconds{1e-6 * static_cast<double>(placement.size() -
                                               static_cast<std::size_t>(std::ranges::count(placement, 2))) +
                    1e-6};
   };
-  const ShardingChoice choice = best_placement(of, {.placements = 1000}, judge);
+  const ShardingChoice choice = best_placement(space, {.placements = 1000}, judge);
   CHECK(choice.placement == Placement(8, 2));
   CHECK(choice.time.value == near(1e-6));
   CHECK(choice.sharders.size() == 7);

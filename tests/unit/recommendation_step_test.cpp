@@ -45,7 +45,7 @@ ClusterSpec cluster_of(int gpus) {
   return cluster;
 }
 
-/// Of all products of a script, m n k.
+/// Sum of m n k over all products of a script.
 double products(const Script& script) {
   double sum = 0.0;
   for_each_operation(script, [&](const Operation& operation) {
@@ -116,8 +116,8 @@ TEST_CASE("however tables are shared, ranks hold them once, but data-parallel on
        {std::pair{TableSharding::table, 3.0}, std::pair{TableSharding::column, 3.0},
         std::pair{TableSharding::row, 3.0}, std::pair{TableSharding::data, 12.0}}) {
     CAPTURE(name_of(sharding));
-    for (EmbeddingTable& each : job.tables)
-      each.sharding = sharding;
+    for (EmbeddingTable& embedding : job.tables)
+      embedding.sharding = sharding;
     const RecommendationJob whole = placed(job, {4, 4});
     double sum = 0.0;
     for (int rank = 0; rank < 4; ++rank)
@@ -293,7 +293,8 @@ TEST_CASE("rows of the host come before their lookups and go back, but for the c
   CHECK(copies[1].bytes == copies[0].bytes);
   const std::vector<Operation>& compute = program.scripts.front().streams[*program.stream_named("compute")];
   const auto place = [&](const char* name) {
-    return std::ranges::find(compute, name, [&](const Operation& its) { return program.name_of(its); });
+    return std::ranges::find(compute, name,
+                             [&](const Operation& operation) { return program.name_of(operation); });
   };
   CHECK(place("rows here") < place("embedding"));
   CHECK(place("embedding.backward") < place("rows changed"));

@@ -106,7 +106,7 @@ TEST_CASE("a result without a seal is read, as those of older versions are") {
 
 TEST_CASE(
     "a damaged result without a seal is refused or read as it was, and libhdf5 cannot crash this process") {
-  // Of a file without a seal every chunk has a checksum, but texts in HDF5's heap have not.
+  // Every chunk of a file without a seal has a checksum, but texts in HDF5's heap have not.
   const TemporaryFolder folder;
   std::string whole = whole_file(folder);
   whole.replace(0, kSealBytes, kSealBytes, '\0');

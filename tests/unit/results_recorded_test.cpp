@@ -52,7 +52,7 @@ struct Simulated {
   ActivityId parent = 0;
 };
 
-/// As recorded, in the order of start.
+/// The recorded activities, in the order of start.
 std::vector<Simulated> as_recorded() {
   return {{"gemm", ActivityKind::kernel, 0, 0, 10, 30},
           {"gemm", ActivityKind::kernel, 1, 0, 10, 30},
@@ -69,14 +69,17 @@ ResultReader written(const TemporaryFolder& folder, const std::vector<Simulated>
   {
     TimelineWriter timeline(file, "s");
     ActivityId id = 0;
-    for (const Simulated& its : activities)
-      timeline.activity_started(
-          ++id,
-          {.name = its.name, .kind = its.kind, .gpu = its.gpu, .stream = its.stream, .parent = its.parent},
-          Seconds{its.start * 1e-6});
+    for (const Simulated& activity : activities)
+      timeline.activity_started(++id,
+                                {.name = activity.name,
+                                 .kind = activity.kind,
+                                 .gpu = activity.gpu,
+                                 .stream = activity.stream,
+                                 .parent = activity.parent},
+                                Seconds{activity.start * 1e-6});
     id = 0;
-    for (const Simulated& its : activities)
-      timeline.activity_finished(++id, Seconds{its.end * 1e-6});
+    for (const Simulated& activity : activities)
+      timeline.activity_finished(++id, Seconds{activity.end * 1e-6});
     if (placed != nullptr) timeline.add_recording(*placed);
     StrategyResult result;
     result.name = "s";

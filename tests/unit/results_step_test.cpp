@@ -51,7 +51,7 @@ StepFacts facts() {
           .memory_size = 80.0_GB};
 }
 
-/// Of 1 s on 8 GPUs: 0.9 s of kernels, 0.4 s of collectives, of which 0.1 s exposed.
+/// A step of 1 s on 8 GPUs: 0.9 s of kernels, 0.4 s of collectives, of which 0.1 s exposed.
 StepResult step() {
   return {.facts = facts(),
           .times = {.kernels = 0.88_s,
@@ -128,7 +128,7 @@ TEST_CASE("a class that a strategy lacks has no time there") {
   other.times.classes = {{"gemm", 0.8_s, 12}, {"all_reduce", 0.2_s, 1}};
   const StudyCells cells = class_cells(study({strategy("fsdp"), strategy("ddp", other)}));
   const auto row = [&](const std::string& name) {
-    return *std::ranges::find(cells.rows, name, [](const auto& its) { return its.front(); });
+    return *std::ranges::find(cells.rows, name, [](const auto& cell_row) { return cell_row.front(); });
   };
   CHECK(row("norm") == std::vector<std::string>{"norm", "0.080", "-"});
   CHECK(row("all_reduce (collective)") == std::vector<std::string>{"all_reduce (collective)", "-", "0.200"});
@@ -170,9 +170,9 @@ TEST_CASE("a step that fits and reserves more than there is fits, with a warning
   const auto warns = [&](Bytes size) {
     tight.facts.memory_size = size;
     CHECK(tight.facts.fits());
-    const StudyResult of = study({strategy("a", tight)});
-    const auto json = Json::parse(study_json(of, "hand.h5"))["strategies"].elements()[0]["step"]["memory"];
-    const bool is_said = format_study(of).find("\nreserved exceeds the limit: ") != std::string::npos;
+    const StudyResult warned = study({strategy("a", tight)});
+    const auto json = Json::parse(study_json(warned, "hand.h5"))["strategies"].elements()[0]["step"]["memory"];
+    const bool is_said = format_study(warned).find("\nreserved exceeds the limit: ") != std::string::npos;
     CHECK(json["frees_cache"] == is_said);
     return is_said;
   };

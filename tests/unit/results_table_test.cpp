@@ -263,7 +263,7 @@ TEST_CASE("a recommendation says what runtime rules pick, and what that loses ag
   CHECK(rule["regret"].number() == doctest::Approx(0.25));
   CHECK(json["rules"].elements()[0]["cus"].is_null());
 
-  // Where none is the fastest, too.
+  // They are named where none is the fastest, too.
   result.strategies.back().time = result.strategies[1].time;
   CHECK(recommendation_text(*recommend(result))
             .ends_with("the spread of the first; runtime rules pick sp (+4.8%) and rp with 32 CUs (+19.0%)"));

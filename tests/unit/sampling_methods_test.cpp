@@ -72,9 +72,9 @@ TEST_CASE("stem costs no more than the joint closed form of two clusters, and me
 }
 
 TEST_CASE("stem plans the draws of two clusters jointly, by the closed form") {
-  // As above, with an error of 10 %: n_1 = 2000 s^2 x 500 / (0.1 x 5000 / 1.96)^2 = 1.28, n_2 a third of it.
-  // Neither divides again: halves of the first would cost 5 x 0.75 + 4 x 1.25, halves of the second 8.75
-  // + 9.25.
+  // The same as above, with an error of 10 %: n_1 = 2000 s^2 x 500 / (0.1 x 5000 / 1.96)^2 = 1.28, n_2 a
+  // third of it. Neither divides again: halves of the first would cost 5 x 0.75 + 4 x 1.25, halves of the
+  // second 8.75 + 9.25.
   Invocations invocations;
   for (std::size_t i = 0; i < 500; ++i) {
     const double around = (static_cast<double>(i) + 0.5) / 500.0 - 0.5;

@@ -70,9 +70,9 @@ TEST_CASE("the odds of all sequences add up to 1 where the beam holds them all")
   const BoostedTrees second = one_after_one(1.5);
   const std::vector<const BoostedTrees*> steps = {&first, &second};
   double sum = 0.0;
-  for (const RankedSequence& each :
+  for (const RankedSequence& ranked :
        beam_search(steps, {}, ValidSequences({{0, 0}, {0, 1}, {1, 1}, {1, 0}, {2, 1}}), 9))
-    sum += std::exp(each.log_probability);
+    sum += std::exp(ranked.log_probability);
   CHECK(sum == doctest::Approx(1.0));
 }
 

@@ -37,7 +37,7 @@ TEST_CASE("all problems have the same number of features, and all are finite") {
     shape.stride = {2, 1};
     const std::vector<float> features = features_of(shape, mi100());
     CHECK(features.size() == plain.size());
-    CHECK(std::ranges::all_of(features, [](float each) { return std::isfinite(each); }));
+    CHECK(std::ranges::all_of(features, [](float feature) { return std::isfinite(feature); }));
   }
   CHECK(features_of(GemmShape{.m = 7, .n = 5, .k = 3}, mi100()).size() ==
         features_of(GemmShape{.m = 4096, .n = 512, .k = 64, .batch = 8}, mi100()).size());

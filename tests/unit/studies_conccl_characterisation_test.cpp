@@ -112,7 +112,7 @@ TEST_CASE("numbers are found at nominal values and in every draw") {
   const Found& alone = found.at("alone");
   REQUIRE(alone.nominal.size() == 1);
   REQUIRE(alone.draws.size() == 3);
-  // In draw n links carry 0.9 - 0.1 n of their nominal payload, all but latency is that much slower.
+  // Links carry 0.9 - 0.1 n of their nominal payload in draw n: all but latency is that much slower.
   for (std::size_t draw = 0; draw < 3; ++draw)
     CHECK(alone.draws[draw].at("large") ==
           near((100.0 + alone.nominal[0].at("large")) / (0.9 - 0.1 * static_cast<double>(draw)) - 100.0, 0.01));

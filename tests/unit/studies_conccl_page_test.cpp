@@ -32,7 +32,7 @@ StudyReport report() {
 }
 
 TEST_CASE("bars of the ladder reach their shares on an axis that holds all of them") {
-  // From 0 to 102 on 1200 units: 60 % are 705.88, 42 % are 41.18 % of the width.
+  // The axis goes from 0 to 102 on 1200 units: 60 % are 705.88, 42 % are 41.18 % of the width.
   const std::string html = ladder_section(report());
   CHECK(contains(html, R"(<rect class="share" x="0" y="5" width="705.88")"));
   CHECK(contains(html, R"(<rect class="engines" x="0" y="5" width="1058.82")"));
@@ -43,7 +43,7 @@ TEST_CASE("bars of the ladder reach their shares on an axis that holds all of th
 TEST_CASE("the ladder's axis begins below 0 where a share does") {
   StudyReport with_loss = report();
   with_loss[0].lines[0].figure.p5 = -20.0;
-  // From -20 to 102.4 on 1200 units: 0 is at 196.08.
+  // The axis goes from -20 to 102.4 on 1200 units: 0 is at 196.08.
   CHECK(contains(ladder_section(with_loss), R"(<rect class="share" x="196.08")"));
 }
 

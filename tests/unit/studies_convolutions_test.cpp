@@ -77,14 +77,14 @@ TEST_CASE("a find-db's times are of kernels, without what launches them") {
 
 TEST_CASE("solvers are scored by the error of their times, and a choice by what it costs") {
   const GpuSpec gpu = as_in_find_db(load_gpu("mi100"));
-  MeasuredGpu of{.name = "MI100",
-                 .words = "mi100",
-                 .gpu = gpu,
-                 .db = read(row("F", "A,FwdAlgoDirect,0.3,0") + row("F", "B,FwdAlgoImplicitGEMM,0.2,0"))};
+  MeasuredGpu measured{.name = "MI100",
+                       .words = "mi100",
+                       .gpu = gpu,
+                       .db = read(row("F", "A,FwdAlgoDirect,0.3,0") + row("F", "B,FwdAlgoImplicitGEMM,0.2,0"))};
   // Direct is 0.15 ms here, half of what it is there, and so the choice: 0.3 ms for 0.2.
   const SolverTimes times = {
       {{ConvolutionSolver::direct, Seconds{0.15e-3}}, {ConvolutionSolver::implicit_gemm, Seconds{0.16e-3}}}};
-  const StudyReport report = compared(of, times, published(), "fitted", FigureKind::fitted);
+  const StudyReport report = compared(measured, times, published(), "fitted", FigureKind::fitted);
   REQUIRE(report.size() == 3);
   CHECK(*report[0].lines.front().figure.simulated == near(25.0));  // 0.15 for 0.2
   CHECK(report[0].lines.front().beside.front().second == near(-25.0));

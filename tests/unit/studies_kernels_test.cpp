@@ -50,7 +50,7 @@ TEST_CASE("of a shape that two libraries ran, the faster counts") {
 }
 
 TEST_CASE("rows that their GPU cannot run are counted as skipped, and so are those without prediction") {
-  // A100 has no fp8. Of the others one has a prediction, 10 % too slow.
+  // A100 has no fp8. One of the other rows has a prediction, 10 % too slow.
   const MeasuredRows table =
       a100_gemms("x,bfloat16,512,512,512,1\nx,bfloat16,512,512,64,1\nx,fp8,512,512,512,1\n", true);
   REQUIRE(table.rows().size() == 2);

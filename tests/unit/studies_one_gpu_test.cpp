@@ -30,7 +30,7 @@ TEST_CASE("beside an addition a copy to the host is far below its rate, one from
   CHECK(in < 1.03 * 54.93);
 }
 
-// As measured: an addition shares HBM with the blocks, and blocks that stay in the L2 cost it nothing.
+// Measured: an addition shares HBM with the blocks, and blocks that stay in the L2 cost it nothing.
 TEST_CASE("an addition loses to blocks that copy what they take from HBM, and nothing to those that do not") {
   const auto slower = [](const char* row) {
     return numbers_of(blocks_beside_row, "kernel,way,blocks,rate_alone_gb_s", row).at("slower");

@@ -29,8 +29,8 @@ struct SystemUse {
   RunUse use;
 };
 
-/// Of the shipped experiments, those of studies, of `c3sim collective` with a host that launches, and of `c3sim
-/// kernel`.
+/// Uses of systems by the shipped experiments, those of studies, `c3sim collective` with a host that launches,
+/// and `c3sim kernel`.
 std::vector<SystemUse> shipped_uses() {
   std::vector<SystemUse> uses;
   std::vector<std::filesystem::path> files = experiment_files();
@@ -75,8 +75,9 @@ TEST_CASE("every number of a preset is used somewhere") {
       Table document;
       document.put(noun_of(kind), {}, preset);
       for (const std::string& key : overridden_keys(document)) {
-        const bool is_used = std::ranges::any_of(
-            uses, [&](const SystemUse& of) { return unused_keys(Texts{key}, of.cluster, of.use).empty(); });
+        const bool is_used = std::ranges::any_of(uses, [&](const SystemUse& system) {
+          return unused_keys(Texts{key}, system.cluster, system.use).empty();
+        });
         if (!is_used && std::ranges::find(unused, key) == unused.end()) unused.push_back(key);
       }
     }

@@ -28,7 +28,7 @@ TEST_CASE("what jobs find comes back in their order, whatever number of processe
         simulated.values.assign(i + 1, 1.0 / static_cast<double>(i + 1));
         return simulated;
       };
-      jobs.push_back({.run = run, .take = [&found](const SimulatedTime& each) { found.push_back(each); }});
+      jobs.push_back({.run = run, .take = [&found](const SimulatedTime& taken) { found.push_back(taken); }});
     }
     run_simulations(jobs, kQuiet, processes);
     REQUIRE(found.size() == kJobs);
@@ -43,7 +43,7 @@ TEST_CASE("what jobs find comes back in their order, whatever number of processe
 /// Runs one job. \returns what came of it.
 SimulatedTime run_one(const std::function<SimulatedTime()>& run) {
   SimulatedTime found;
-  run_simulations({{.run = run, .take = [&found](const SimulatedTime& each) { found = each; }}}, kQuiet);
+  run_simulations({{.run = run, .take = [&found](const SimulatedTime& taken) { found = taken; }}}, kQuiet);
   return found;
 }
 

@@ -33,11 +33,11 @@ std::string refusal(const std::string& row) {
 TEST_CASE("a row is a sub-layer: its GEMM, its partial sums, its name") {
   const SublayerList list = read("main,T-NLG,4256,78,8192,16,FC-1,4,backward\n");
   REQUIRE(list.sublayers.size() == 1);
-  const Sublayer& of = list.sublayers.front();
-  CHECK(of.gemm() == GemmShape{8192, 4256, 1064, DType::fp16});
-  CHECK(of.partial_sums() == Bytes{8192.0 * 4256 * 2});
-  CHECK(of.id() == "t-nlg.tp16.fc-1");
-  CHECK_FALSE(of.forward);
+  const Sublayer& sublayer = list.sublayers.front();
+  CHECK(sublayer.gemm() == GemmShape{8192, 4256, 1064, DType::fp16});
+  CHECK(sublayer.partial_sums() == Bytes{8192.0 * 4256 * 2});
+  CHECK(sublayer.id() == "t-nlg.tp16.fc-1");
+  CHECK_FALSE(sublayer.forward);
 }
 
 TEST_CASE("a row that is no sub-layer is named with its place and what it may be") {

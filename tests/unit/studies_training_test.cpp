@@ -104,14 +104,14 @@ TEST_CASE("pieces of a micro-batch are told by steps that differ in layers and m
   for (const std::int64_t layers : {12, 16, 24}) {
     for (const std::int64_t count : {2, 4}) {
       const auto m = static_cast<double>(count), l = static_cast<double>(layers);
-      MeasuredStep of{.measured = (5.0 + m * (2.0 + 3.0 * l)) * 1.0_ms};
-      of.gpt = {.hidden = 1024,
-                .layers = layers,
-                .micro_batch = 4,
-                .micro_batches = count,
-                .gpus = 4,
-                .tensor_parallel = 2};
-      steps.push_back({.reference = of, .now = StepTime{.here = (1.0 + m * (1.0 + 4.0 * l)) * 1.0_ms}});
+      MeasuredStep measured{.measured = (5.0 + m * (2.0 + 3.0 * l)) * 1.0_ms};
+      measured.gpt = {.hidden = 1024,
+                      .layers = layers,
+                      .micro_batch = 4,
+                      .micro_batches = count,
+                      .gpus = 4,
+                      .tensor_parallel = 2};
+      steps.push_back({.reference = measured, .now = StepTime{.here = (1.0 + m * (1.0 + 4.0 * l)) * 1.0_ms}});
     }
   }
   const std::vector<GptPiece> pieces = gpt_pieces(steps);

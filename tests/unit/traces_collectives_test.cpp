@@ -142,7 +142,7 @@ TEST_CASE("collectives that all ranks of a job joined have the job as their grou
   const ImportReport report = make_report(both);
   CHECK(report.unspecified.empty());
   CHECK(report.collectives.front().group_size == 2);
-  // Of one rank nobody has matched anything.
+  // Nobody has matched anything where there is one rank.
   std::vector<Rank> alone = run_of(rank(0));
   order_ranks(alone, false);
   CHECK(make_report(alone).unspecified.size() == 1);

@@ -16,7 +16,7 @@ TEST_CASE("GPU work belongs to the call of its correlation and to the innermost 
   text.kernel("earlier", 1, 2, 99);
   const Trace trace = text.read();
   const TraceJoin found = join(trace);
-  // By start: earlier, gemm, relu.
+  // Sorted by start: earlier, gemm, relu.
   CHECK(found.launch_of[0] == kNoIndex);
   CHECK(found.op_of[0] == kNoIndex);
   CHECK(trace.name_of(trace.ops[found.op_of[1]]) == "aten::mm");

@@ -16,7 +16,7 @@ WidePicoseconds picoseconds(std::string_view text) {
 
 TEST_CASE("microseconds of a trace are read without rounding") {
   CHECK(picoseconds("4458677009853.422") == WidePicoseconds{4'458'677'009'853'422} * 1000);
-  // As a double of microseconds this would lose its last digit.
+  // A double of microseconds would lose the last digit.
   CHECK(picoseconds("1706850122846038") == WidePicoseconds{1'706'850'122'846'038} * 1'000'000);
   CHECK(picoseconds("0.000001") == 1);
   CHECK(picoseconds("-2.5") == -2'500'000);

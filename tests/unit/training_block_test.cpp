@@ -205,7 +205,7 @@ TEST_CASE("products forward are 2 flops for each weight and token, backward twic
 }
 
 TEST_CASE("a step's flops: model flops are three forward passes, hardware flops what is run") {
-  // Of a layer as above; recomputed whole a layer's forward pass but for its last product runs twice.
+  // Flops of a layer as above; if it is recomputed whole, its forward pass but for its last product runs twice.
   TrainingSetup setup = llama_setup(3);
   const double layer = flops(layer_kernels(setup).forward);
   const double head = flops(head_kernels(setup).forward);
@@ -263,7 +263,7 @@ TEST_CASE("parameters of all blocks are the model's, gradients are of all of the
 }
 
 TEST_CASE("a layer of Megatron-LM keeps s b h (34 + 5 a s / h) bytes, equation 1 of arXiv 2205.05198") {
-  // In units of s b h bytes: norms 4 in and 4 out, queries, keys and values 6, softmax 2 a s / h, its dropout's
+  // Units of s b h bytes: norms 4 in and 4 out, queries, keys and values 6, softmax 2 a s / h, its dropout's
   // output 2 a s / h and mask a s / h, input of the product after attention 2, two masks 2, gelu's input 8 and
   // output 8.
   TrainingSetup setup = gpt_setup();
@@ -294,9 +294,8 @@ TEST_CASE(
 }
 
 TEST_CASE("a gated layer in eager code keeps what autograd saves") {
-  // In bytes a token. A norm: its input in fp32, what it is scaled to, and its output; rotated queries; keys
-  // and values once for each query head; attention's output and 4 bytes a head; gate, up, their product and
-  // silu.
+  // Bytes a token. A norm: its input in fp32, what it is scaled to, and its output; rotated queries; keys and
+  // values once for each query head; attention's output and 4 bytes a head; gate, up, their product and silu.
   const StepBlock layer = layer_kernels(llama_setup());
   const double norm = (4 + 2 + 2) * 512;
   CHECK(kept(layer, "attn.norm").value == near(kTokens * norm));
@@ -355,7 +354,7 @@ TEST_CASE("compiled code: one kernel for a norm and the sum before it, and for a
 }
 
 TEST_CASE("a layer that is computed again holds all that it would have kept, its input once") {
-  // In units of s b h bytes, when gelu's gradient is made: 44 kept by the layer but for the last mask, 1; the
+  // Units of s b h bytes, when gelu's gradient is made: 44 kept by the layer but for the last mask, 1; the
   // embedding's mask, 1; the gradient that runs past the block, 2; those of gelu's output and input, 8 each.
   // What attention alone makes again, 10, is not there yet.
   TrainingSetup setup = gpt_setup(1);

@@ -70,9 +70,9 @@ TEST_CASE("moments and the update are of the parameters' type: half the bytes in
 }
 
 TEST_CASE("DDP's buckets: 1 MiB first, then 25 MiB as gradients become ready, then the rest") {
-  // In fp32 262,144 and 6,553,600 numbers. Layers of 3,146,752 are ready after each other: the first bucket
-  // goes with layer 3, the second with layer 1, the third with the root (1,024,512), and 242,176 numbers are
-  // left.
+  // Buckets of 262,144 and 6,553,600 numbers in fp32. Layers of 3,146,752 are ready after each other: the first
+  // bucket goes with layer 3, the second with layer 1, the third with the root (1,024,512), and 242,176 numbers
+  // are left.
   const WrittenStep step = training_step(with(llama_setup(4), Sharding::none), kRanks);
   const auto calls = calls_of(step, "gradients", CollectiveKind::all_reduce);
   CHECK(bytes(calls) == std::vector<double>{1 << 20, 25 << 20, 25 << 20, 4.0 * 242'176});
@@ -88,8 +88,8 @@ TEST_CASE("DDP's buckets: 1 MiB first, then 25 MiB as gradients become ready, th
 }
 
 TEST_CASE("a bucket is as large as it is for each data-parallel rank where that is more, of gathers too") {
-  // In fp32. 4 ranks: 4 MB are less than 6 MB; 8 ranks: 8 MB; context-parallel ranks count, tensor-parallel
-  // ones and stages do not (Megatron-Core: max(40 M, 1 M for each rank) numbers).
+  // Sizes in fp32. 4 ranks: 4 MB are less than 6 MB; 8 ranks: 8 MB; context-parallel ranks count,
+  // tensor-parallel ones and stages do not (Megatron-Core: max(40 M, 1 M for each rank) numbers).
   const auto sizes = [](int ranks, int tensor, int context) {
     TrainingSetup setup = with(llama_setup(4), Sharding::optimizer);
     setup.framework.bucket = setup.framework.first_bucket = Bytes{6e6};
@@ -179,7 +179,7 @@ TEST_CASE("a bucket is filled before it is reduced, copied back by DDP, and all 
       CHECK(before(placed.place, update.place));
       if (kernel_of(*placed.operation) != nullptr) continue;
       CHECK(before(filled[bucket].place, placed.place));
-      // Of ZeRO's two buckets one is filled while the other is reduced.
+      // One of ZeRO's two buckets is filled while the other is reduced.
       if (sharding != Sharding::none && bucket + 2 < filled.size())
         CHECK(before(placed.place, filled[bucket + 2].place));
       if (sharding == Sharding::none) CHECK(before(placed.place, back[bucket].place));
@@ -199,8 +199,8 @@ TEST_CASE(
     setup.framework.in_place_reduction = true;
     const WrittenStep step = training_step(setup, kRanks);
     const HappensBefore before(step);
-    const auto of_buckets = [](const WrittenStep& its) {
-      return std::ranges::any_of(its.facts.memory.tenants,
+    const auto of_buckets = [](const WrittenStep& written) {
+      return std::ranges::any_of(written.facts.memory.tenants,
                                  [](const MemoryTenant& tenant) { return tenant.name == "buckets"; });
     };
     CHECK(of_buckets(copied) == (sharding == Sharding::none));  // ZeRO's are not there at the peak
@@ -233,12 +233,12 @@ TEST_CASE("a host that syncs sees all gradients before the optimizer is launched
     setup.framework.syncs = true;
     CHECK(host_waits() == 1);
     const WrittenStep step = training_step(setup, kRanks);
-    const auto seen =
-        std::ranges::find_if(host_of(step).steps, [](const auto& its) { return its.waits_for.has_value(); });
+    const auto seen = std::ranges::find_if(
+        host_of(step).steps, [](const auto& host_step) { return host_step.waits_for.has_value(); });
     // It waits before it launches the update, after all sums over ranks and, of a norm, before the scaling.
     const auto launched_after = [&](const Placed& placed) {
       return std::any_of(seen, host_of(step).steps.end(),
-                         [&](const auto& its) { return its.launches == placed.place; });
+                         [&](const auto& host_step) { return host_step.launches == placed.place; });
     };
     CHECK(launched_after(named(step, "compute", "adam").front()));
     CHECK_FALSE(launched_after(named(step, "gradients", "").back()));
@@ -250,7 +250,7 @@ TEST_CASE("a host that syncs sees all gradients before the optimizer is launched
 
 TEST_CASE(
     "an optimizer in mixed precision has a pass for each thing that it does to gradients and parameters") {
-  // Of the root and two layers each: fp16 gradients are copied to fp32 and unscaled, fp32 parameters copied
+  // The root and two layers have each: fp16 gradients are copied to fp32 and unscaled, fp32 parameters copied
   // back.
   const auto passes = [](const TrainingSetup& setup, const char* name) {
     return named(training_step(setup, kRanks), "compute", name).size();

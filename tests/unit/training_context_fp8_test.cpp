@@ -18,7 +18,7 @@ using namespace c3::test;
 
 namespace {
 
-// Of llama_setup: two sequences of 128 tokens, eight heads of 64 numbers, four of keys and values.
+// Sizes of llama_setup: two sequences of 128 tokens, eight heads of 64 numbers, four of keys and values.
 constexpr std::int64_t kRoundTokens = 256, kRoundQueries = 512, kRoundKeys = 2 * 256;
 
 TrainingSetup round_in_fp8(int ranks, bool is_narrow = true) {
@@ -78,15 +78,15 @@ TEST_CASE(
 }
 
 TEST_CASE("context in FP8: products are those of 16 bits, at the rate of 8") {
-  const auto of = [](bool is_narrow, const std::string& range) {
+  const auto products_in = [](bool is_narrow, const std::string& range) {
     const WrittenStep step = training_step(round_in_fp8(4, is_narrow), 8);
     for (const OperationPlace place : places_in(step, "compute", range, is_attention))
       CHECK((shape_of<AttentionShape>(at(step, place))->dtype == DType::fp8) == is_narrow);
     return products_of(step, range);
   };
   for (const char* range : {"forward, layer 1", "backward, layer 1"}) {
-    CHECK(of(true, range).attention == of(false, range).attention);
-    CHECK(of(true, range).others == of(false, range).others);
+    CHECK(products_in(true, range).attention == products_in(false, range).attention);
+    CHECK(products_in(true, range).others == products_in(false, range).others);
   }
 }
 

@@ -21,7 +21,8 @@ using namespace c3::test;
 
 namespace {
 
-// Of llama_setup: b = 2 sequences of s = 128 tokens, h = 512 by a = 8 heads, g = 4 of keys and values, L = 3.
+// Sizes of llama_setup: b = 2 sequences of s = 128 tokens, h = 512 by a = 8 heads, g = 4 of keys and values,
+// L = 3.
 constexpr double kHeads = 8, kKvHeads = 4, kLayers = 3;
 constexpr double kTensor = 2.0 * 2 * 128 * 512;  ///< bytes of all tokens' hidden state, 2 s b h
 
@@ -191,7 +192,7 @@ TEST_CASE("context: hierarchical is all-to-alls within groups and a ring of thei
   CHECK(sum_of(calls_in(step, CollectiveKind::all_to_all, "backward, layer 0")) == layer);
   for (const CollectiveCall& call : calls_of(step, "context", CollectiveKind::all_to_all))
     CHECK(call.groups.value() == RankGroups{.size = kInner, .stride = 1});
-  // As many bytes of keys as without all-to-alls: twice the tokens, half of the heads.
+  // Keys have as many bytes as without all-to-alls: twice the tokens, half of the heads.
   const Bytes keys{2.0 * kTensor / kRanks * kKvHeads / kHeads};
   const std::vector<Exchange> ring = ring_of(step, "forward, layer 0");
   CHECK(ring.size() == kOuter - 1);
@@ -260,18 +261,18 @@ TEST_CASE(
     setup.context.ranks = 4;
     const WrittenStep alone = training_step(one, 16), step = training_step(setup, 16);
     for (const char* const stream : {"gradients", "all_gather", "reduce_scatter"}) {
-      const auto calls = [&](const WrittenStep& its) {
+      const auto calls = [&](const WrittenStep& written) {
         std::vector<CollectiveCall> all;
-        for (const Operation& operation : operations_of(its, stream))
-          if (const CollectiveCall* call = its.program.call_of(operation)) all.push_back(*call);
+        for (const Operation& operation : operations_of(written, stream))
+          if (const CollectiveCall* call = written.program.call_of(operation)) all.push_back(*call);
         return all;
       };
       CHECK(calls(step) == calls(alone));
       for (const CollectiveCall& call : calls(step))
         CHECK(call.groups.value() == RankGroups{.size = 8, .stride = 2});
     }
-    const auto held = [](const WrittenStep& its, MemoryClass of) {
-      return its.facts.memory.by_class[static_cast<std::size_t>(of)];
+    const auto held = [](const WrittenStep& written, MemoryClass memory_class) {
+      return written.facts.memory.by_class[static_cast<std::size_t>(memory_class)];
     };
     CHECK(held(step, MemoryClass::optimizer) == held(alone, MemoryClass::optimizer));
   }

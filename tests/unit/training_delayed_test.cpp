@@ -76,8 +76,8 @@ TEST_CASE("delayed gradients of weights are the same work") {
 }
 
 TEST_CASE("delayed gradients of experts' weights run beside gradients of tokens on their way back") {
-  // In turns with a forward pass, and in the last micro-batch's backward pass, which has nobody to take turns
-  // with.
+  // They do so in turns with a forward pass, and in the last micro-batch's backward pass, which has nobody to
+  // take turns with.
   for (const std::string range : {"micro-batch 0, backward, layer 1", "micro-batch 2, backward, layer 1"}) {
     CAPTURE(range);
     for (const bool delays : {true, false}) {

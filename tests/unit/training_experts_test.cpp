@@ -75,7 +75,7 @@ TEST_CASE(
     "dispatch and combine move a copy of each token for each of its experts, or all tokens, or each once") {
   const double token = 2.0 * kMoeStepHidden;  // bytes
   CHECK(each_way(setup_with(), CollectiveKind::all_to_all) == Bytes{kMoeStepTokens * kMoeStepChosen * token});
-  // Of what a rank sends a quarter is for its own experts.
+  // A quarter of what a rank sends is for its own experts.
   const auto copied =
       calls_of(training_step(setup_with(), kMoeStepRanks), "dispatch", CollectiveKind::all_to_all);
   CHECK(least_bytes(copied.front(), {0, 1, 2, 3}, 0, false).out ==
@@ -191,7 +191,7 @@ TEST_CASE(
 }
 
 TEST_CASE("what runs beside tokens that travel is launched before the event that tells of their end") {
-  // In one hardware queue it would wait for that event, and so for the tokens.
+  // If both are in one hardware queue, it would wait for that event, and so for the tokens.
   TrainingSetup setup = setup_with();
   setup.model.experts->shared_width = 160;
   setup.experts.shared_overlap = true;

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kShardedRanks = 16, kShardedExpertRanks = 4;
 constexpr std::int64_t kShardedHidden = 512, kShardedWidth = 96;
-/// Of a rank: two of eight experts of three matrices.
+/// Parameters of a rank: two of eight experts of three matrices.
 constexpr std::int64_t kOfExperts = 2 * 3 * kShardedHidden * kShardedWidth;
 /// Attention, two norms, the router.
 constexpr std::int64_t kOfOthers =

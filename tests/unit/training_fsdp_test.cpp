@@ -128,8 +128,8 @@ TEST_CASE("a layer's products never run before its parameters have been copied o
     int products = 0;
     for (const Operation& operation : operations_of(step, "compute")) {
       const std::string& range = step.program.range_of(operation);
-      const std::string& its = step.program.name_of(operation);
-      if (its.ends_with("copy out")) last_copied = range + " " + its;
+      const std::string& operation_name = step.program.name_of(operation);
+      if (operation_name.ends_with("copy out")) last_copied = range + " " + operation_name;
       if (shape_of<GemmShape>(operation) == nullptr) continue;
       const std::size_t layer = range.find("layer ");
       if (layer == std::string::npos) continue;

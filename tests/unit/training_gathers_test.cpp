@@ -94,7 +94,7 @@ TEST_CASE("a layer runs when its buckets are there, and the bucket behind them i
   const WrittenStep step = training_step(sharded(3, ParameterGather::overlapped), 4);
   const HappensBefore before(step);
   const std::vector<Placed> gathers = named(step, "all_gather", "parameters all_gather");
-  // In front of layer k: the root and k layers. Bucket 0 has what the others leave over.
+  // The root and k layers are in front of layer k. Bucket 0 has what the others leave over.
   const std::int64_t all = 3 * kLayer + 2 * kTable + 512;
   const std::int64_t first = all % 1'000'000;
   std::int64_t begin = 2 * kTable + 512;

@@ -14,8 +14,8 @@ using namespace c3::test;
 
 namespace {
 
-/// Of three layers and two micro-batches without sharding; a launch takes 1 us, of the backward pass 2, a layer
-/// 100.
+/// A step of three layers and two micro-batches without sharding; a launch takes 1 us, one of the backward pass
+/// 2, a layer 100.
 TrainingSetup graphed(StepGraphs graphs) {
   TrainingSetup setup = llama_setup(3);
   setup.sharding = Sharding::none;
@@ -29,8 +29,8 @@ TrainingSetup graphed(StepGraphs graphs) {
 
 Seconds host_time(const WrittenStep& step) {
   Seconds sum;
-  for (const HostStep& its : host_of(step).steps)
-    sum += its.cost;
+  for (const HostStep& host_step : host_of(step).steps)
+    sum += host_step.cost;
   return sum;
 }
 
@@ -72,7 +72,9 @@ TEST_CASE("a graph of a layer's pass is one launch, and the host still comes to 
   const WrittenStep eager = training_step(graphed(StepGraphs::none), 1);
   const WrittenStep step = training_step(graphed(StepGraphs::layers), 1);
   const TrainingSetup setup = graphed(StepGraphs::layers);
-  const auto in_layers = [&](const std::vector<PartKernel>& of) { return static_cast<double>(of.size()); };
+  const auto in_layers = [&](const std::vector<PartKernel>& kernels) {
+    return static_cast<double>(kernels.size());
+  };
   const StepBlock layer = layer_kernels(setup);
   // Three layers of two micro-batches, each way: all kernels but one are launched with it, by a call of 1 us.
   const double forward = 6 * (in_layers(layer.forward) - 1.0),

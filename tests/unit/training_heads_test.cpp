@@ -75,11 +75,11 @@ TEST_CASE("a recomputed layer keeps one tensor, its input, wherever its norms ar
   const auto input = 2.0 * static_cast<double>(setup.tokens() * setup.model.hidden);
   CHECK(activations(true, 9) - activations(true, 8) == near(input));
   CHECK(activations(false, 9) - activations(false, 8) == near(input));
-  // Of what a layer keeps while it runs again, that much is there before: behind its last norm, or before its
-  // first.
-  const auto there = [](const TrainingSetup& of) {
+  // A part of what a layer keeps while it runs again is there before: the input behind its last norm, or before
+  // its first.
+  const auto there = [](const TrainingSetup& recomputed) {
     std::vector<std::pair<PartId, double>> kernels;
-    for (const PartKernel& kernel : layer_kernels(of).forward)
+    for (const PartKernel& kernel : layer_kernels(recomputed).forward)
       if (kernel.kept_input.value > 0.0) kernels.emplace_back(kernel.part, kernel.kept_input.value);
     return kernels;
   };
@@ -162,8 +162,8 @@ TEST_CASE("attention by sequence costs the host a launch for each, and the GPU t
   setup.host.kernel_launch = Seconds{1e-6};
   const auto host_time = [](const WrittenStep& step) {
     Seconds sum;
-    for (const HostStep& its : host_of(step).steps)
-      sum += its.cost;
+    for (const HostStep& host_step : host_of(step).steps)
+      sum += host_step.cost;
     return sum;
   };
   const WrittenStep together = training_step(setup, 1);
@@ -181,7 +181,7 @@ TEST_CASE("a host that waits between the parts of attention waits four times a l
     setup.framework.syncs_attention = syncs;
     const WrittenStep step = training_step(setup, 1);
     return std::ranges::count_if(host_of(step).steps,
-                                 [](const HostStep& its) { return its.waits_for.has_value(); });
+                                 [](const HostStep& host_step) { return host_step.waits_for.has_value(); });
   };
   CHECK(waits(true) - waits(false) == 4 * 2);
 }

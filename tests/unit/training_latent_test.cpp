@@ -71,13 +71,14 @@ TEST_CASE("latent vectors and the rotated part of keys are gathered, and their g
 }
 
 TEST_CASE("ranks share the products of latent attention evenly: tokens of the first, heads of all others") {
-  const auto of = [](int share, const std::string& range) {
+  const auto products_in = [](int share, const std::string& range) {
     return products_of(training_step(latent_setup(share), kLatentRanks), range);
   };
   const double pairs = kLatentTokens * (128 + 1) / 2.0 * kLatentHeads;
   for (const int share : {1, 2, 4}) {
     CAPTURE(share);
-    const Products forward = of(share, "forward, layer"), backward = of(share, "backward, layer");
+    const Products forward = products_in(share, "forward, layer"),
+                   backward = products_in(share, "backward, layer");
     CHECK(forward.others * share ==
           near(kLatentLayers * 2 * kLatentTokens * (kDown + kUp + kOut + kMlp), 1e-12));
     CHECK(backward.others * share == near(2 * forward.others * share, 1e-12));

@@ -22,8 +22,8 @@ using namespace c3::test;
 
 namespace {
 
-// Of llama_setup: h = 512, queries, keys and values 1024 wide, m = 256 tokens, three layers, 1000 words. Of
-// eight experts of width 96 a rank of four has two, and each token goes to two: 512 rows.
+// Sizes of llama_setup: h = 512, queries, keys and values 1024 wide, m = 256 tokens, three layers, 1000 words.
+// A rank of four has two of eight experts of width 96, and each token goes to two: 512 rows.
 constexpr int kTunedRanks = 8;
 constexpr double kTunedHidden = 512, kTunedTokens = 256, kTunedRows = 512, kTunedWidth = 96, kTunedLayers = 3,
                  kTunedRank = 16;
@@ -52,8 +52,8 @@ TrainingSetup all_trained() {
   return setup;
 }
 
-double held_of(const WrittenStep& step, MemoryClass of) {
-  return step.facts.memory.by_class[static_cast<std::size_t>(of)].value;
+double held_of(const WrittenStep& step, MemoryClass memory_class) {
+  return step.facts.memory.by_class[static_cast<std::size_t>(memory_class)].value;
 }
 
 Bytes kept_by(const TrainingSetup& setup, PartId part) {

@@ -23,8 +23,8 @@ using namespace c3::test;
 
 namespace {
 
-// Of llama_setup: h = 512, f = 1536, keys and values of half the width, m = 256 tokens, three layers, 1000
-// words.
+// Sizes of llama_setup: h = 512, f = 1536, keys and values of half the width, m = 256 tokens, three layers,
+// 1000 words.
 constexpr double kHidden = 512, kFfn = 1536, kTokens = 256, kLayers = 3;
 constexpr double kQkv = 2 * kHidden;  ///< outputs of the projection to queries, keys and values
 constexpr double kRank = 16;
@@ -56,8 +56,8 @@ double adapters(const LoraSetup& lora) {
   return kRank * sum;
 }
 
-double held(const WrittenStep& step, MemoryClass of) {
-  return step.facts.memory.by_class[static_cast<std::size_t>(of)].value;
+double held(const WrittenStep& step, MemoryClass memory_class) {
+  return step.facts.memory.by_class[static_cast<std::size_t>(memory_class)].value;
 }
 
 }  // namespace
@@ -154,10 +154,10 @@ TEST_CASE("LoRA: PyTorch's separate projections have an adapter each") {
   TrainingSetup setup = tuned(true, false);
   setup.framework.separate_projections = true;
   const double keys = kHidden / 2;
-  const double each =
+  const double per_layer =
       kRank * (kHidden + kHidden + 2 * (kHidden + keys) + (kHidden + kHidden) + 2 * (kHidden + kFfn));
   const WrittenStep step = training_step(setup, 2);
-  CHECK(held(step, MemoryClass::gradients) == 4.0 * kLayers * each);
+  CHECK(held(step, MemoryClass::gradients) == 4.0 * kLayers * per_layer);
 }
 
 TEST_CASE("LoRA: stages of a pipeline and every kind of sharding are written without a deadlock") {
@@ -216,7 +216,7 @@ TEST_CASE("LoRA: dropout keeps what it makes and a mask, and not what it reads")
   };
   TrainingSetup dropping = tuned();
   dropping.lora.dropout = true;
-  // Of qkv's input the mask comes on top; attention keeps out's input for itself.
+  // The mask of qkv's input comes on top; attention keeps out's input for itself.
   CHECK(kept_by_layer(dropping) == kept_by_layer(tuned()) + kTokens * kHidden + 3.0 * kTokens * kHidden);
 }
 

@@ -38,8 +38,8 @@ double peak_of(TrainingSetup setup, CrossEntropy kernels, DType logits) {
 }  // namespace
 
 TEST_CASE("a fused loss needs 10 bytes a logit in fp32 and 4 in 16 bits, in place 6 and 2") {
-  // In 16 bits the logits are kept, 2 bytes, and their gradient takes 2 more or none. In fp32 a copy of 4 bytes
-  // is kept, its gradient takes 4 or none, and the gradient for the head's product 2.
+  // Logits in 16 bits are kept, 2 bytes, and their gradient takes 2 more or none. In fp32 a copy of 4 bytes is
+  // kept, its gradient takes 4 or none, and the gradient for the head's product 2.
   //
   // When the loss is made in fp32 a number for each token is kept beside it. In 16 bits, most is held a moment
   // later: the head's product makes its gradient beside that of the logits.
@@ -58,9 +58,9 @@ TEST_CASE("a fused loss needs 10 bytes a logit in fp32 and 4 in 16 bits, in plac
 
 TEST_CASE("a loss of separate kernels needs 12 bytes a logit in eager code, 10 in others, 6 in 16 bits") {
   // Eager code: the softmax is kept, zeros and the gradient stand beside it. Compiled code has no zeros, and
-  // makes the gradient for the head's product before the softmax goes. Megatron-LM has the logits, their copy
-  // in fp32 and the difference from the largest at once, forward, when there is no gradient of activations;
-  // with these, the largest logit and the sum of each token.
+  // makes the gradient for the head's product before the softmax goes. Megatron-LM has the logits, their
+  // copy in fp32 and the difference from the largest at once, forward, when there is no gradient of
+  // activations; with these, the largest logit and the sum of each token.
   const auto more = [](KernelStyle style, DType logits) {
     const TrainingSetup setup = large_head(style);
     return peak_of(setup, CrossEntropy::separate, logits) - peak_of(setup, CrossEntropy::in_place, DType::bf16);

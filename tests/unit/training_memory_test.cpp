@@ -251,9 +251,9 @@ TEST_CASE("moments are the highest of each range, by class, and the highest of t
 }
 
 TEST_CASE("what the first step's optimizer makes stands in the way of the next step") {
-  // In pages: a 4 | b 2, then without a: b 2 | c 5 behind b, 11 in all. Moments of one page get the first. The
-  // next step has a from 1 to 5, b from 5 to 7, and c finds 4 free at either side of b: 12 in all. In use at
-  // most are moments, b and c.
+  // Places in pages: a 4 | b 2, then without a: b 2 | c 5 behind b, 11 in all. Moments of one page get the
+  // first. The next step has a from 1 to 5, b from 5 to 7, and c finds 4 free at either side of b: 12 in
+  // all. In use at most are moments, b and c.
   MemoryLedger ledger;
   ledger.allocate_late(0, MemoryClass::optimizer, "moments", pages(1));
   ledger.begin_step();

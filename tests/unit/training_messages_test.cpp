@@ -59,9 +59,9 @@ std::vector<Placed> passes_of(const WrittenStep& step, std::size_t stage) {
     const std::string& range = step.program.range_of(operations[i]);
     if (!range.starts_with("micro-batch")) continue;
     // "micro-batch 3, forward": one layer each.
-    const std::string its = range.substr(0, range.find(' ', range.find(',') + 2));
-    const bool same = its.substr(0, range.rfind(',')) == pass;
-    pass = its.substr(0, range.rfind(','));
+    const std::string range_of_pass = range.substr(0, range.find(' ', range.find(',') + 2));
+    const bool same = range_of_pass.substr(0, range.rfind(',')) == pass;
+    pass = range_of_pass.substr(0, range.rfind(','));
     if (!same) first.push_back({{stream, i}, &operations[i], step.program.name_of(operations[i]), range});
   }
   return first;
@@ -86,7 +86,7 @@ TEST_CASE("scatter and gather: each tensor-parallel rank sends its part, and all
       std::vector<CollectiveCall> gathers;
       for (const Operation& operation : stream_of(step, stage, "pipeline_gather"))
         if (const CollectiveCall* call = step.program.call_of(operation)) gathers.push_back(*call);
-      // As many as the other stage sends.
+      // The gathers have as many bytes as the other stage sends.
       const Bytes received =
           sent_by(whole, 1 - stage, "pipeline") + sent_by(whole, 1 - stage, "pipeline gradients");
       CHECK(bytes_of(gathers) == received);
@@ -131,7 +131,7 @@ TEST_CASE("steady: in warm-up and flush, and only there, a pass waits for what t
       const HappensBefore before(step, stage);
       const std::vector<Placed> passes = passes_of(step, stage);
       REQUIRE(passes.size() == 32);
-      // By pass: whether its message has left when the next pass begins.
+      // Whether each pass' message has left when the next pass begins.
       std::size_t awaited = 0, sent = 0;
       std::vector<bool> waits(passes.size());
       for (std::size_t stream = 0; stream < step.program.streams.size(); ++stream) {
@@ -162,8 +162,8 @@ TEST_CASE("steady: in warm-up and flush, and only there, a pass waits for what t
 
 TEST_CASE("steady: four to seven messages of two stages are in the step's way that overlapped ones hide") {
   // Two stages of two chunks, groups of four. The first stage's pass 4 is the one for whose output the other
-  // one's first backward pass waits: four sends of the passes before it come first. Of the last stage's four
-  // backward passes in the flush three wait for a send, as far as nothing else held them up before.
+  // one's first backward pass waits: four sends of the passes before it come first. Three of the last stage's
+  // four backward passes in the flush wait for a send, as far as nothing else held them up before.
   TrainingSetup setup = pipelined(llama_setup(4), 2, 8, ScheduleKind::interleaved);
   setup.pipeline.group = 4;
   setup.micro_batch = 32;
@@ -195,17 +195,17 @@ TEST_CASE(
     CHECK(ranges.size() == static_cast<std::size_t>(std::min<std::int64_t>(deferred, 3)));
     for (const std::string& range : ranges)
       CHECK(range.starts_with("micro-batch 2, deferred"));
-    // As many kernels, as many bytes, the root's gradients last.
-    const auto kernels = [](const WrittenStep& its) {
-      return std::ranges::count_if(stream_of(its, 1, "compute"),
+    // There are as many kernels and as many bytes; the root's gradients come last.
+    const auto kernels = [](const WrittenStep& written) {
+      return std::ranges::count_if(stream_of(written, 1, "compute"),
                                    [](const Operation& operation) { return kernel_of(operation) != nullptr; });
     };
     CHECK(kernels(step) == kernels(plain));
     CHECK(step.program.scripts[0] == plain.program.scripts[0]);
-    const auto reduced = [](const WrittenStep& its) {
+    const auto reduced = [](const WrittenStep& written) {
       Bytes sum;
-      for (const Operation& operation : stream_of(its, 1, "gradients"))
-        if (const CollectiveCall* call = its.program.call_of(operation)) sum += call->bytes;
+      for (const Operation& operation : stream_of(written, 1, "gradients"))
+        if (const CollectiveCall* call = written.program.call_of(operation)) sum += call->bytes;
       return sum;
     };
     CHECK(reduced(step) == reduced(plain));

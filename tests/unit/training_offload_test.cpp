@@ -115,8 +115,8 @@ TEST_CASE("a copy begins behind the kernels whose outputs it takes, and backward
   const HappensBefore happens(step);
   const auto place_of = [&](const std::string& stream, const std::string& name) {
     const std::vector<Operation>& all = operations_of(step, stream);
-    const auto found = std::ranges::find_if(all, [&](const Operation& its) {
-      return std::holds_alternative<HostCopy>(its.work) && step.program.name_of(its) == name;
+    const auto found = std::ranges::find_if(all, [&](const Operation& operation) {
+      return std::holds_alternative<HostCopy>(operation.work) && step.program.name_of(operation) == name;
     });
     REQUIRE(found != all.end());
     return OperationPlace{*step.program.stream_named(stream), static_cast<std::size_t>(found - all.begin())};
@@ -162,7 +162,9 @@ TEST_CASE("the host updates its share: gradients out, parameters back, and state
   CHECK(sum("offload") == near(gradient * of_host, 1e-5));
   CHECK(sum("reload") == near(held * of_host, 1e-5));
   CHECK(sum("host") == near((7 * 4.0 + held) * of_host, 1e-5));  // Adam reads four numbers and writes three
-  const auto state = [](const WrittenStep& its) { return its.facts.memory.of(MemoryClass::optimizer).value; };
+  const auto state = [](const WrittenStep& written) {
+    return written.facts.memory.of(MemoryClass::optimizer).value;
+  };
   CHECK(state(step) == near(0.75 * state(whole), 1e-3));
 }
 

@@ -68,7 +68,7 @@ TEST_CASE("all stages together run the kernels of one rank without a pipeline") 
     pipeline.erase("adam");  // two roots
     whole.erase("adam");
     for (auto* counts : {&pipeline, &whole})
-      std::erase_if(*counts, [](const auto& its) { return its.first.starts_with("root"); });
+      std::erase_if(*counts, [](const auto& count) { return count.first.starts_with("root"); });
     CHECK(pipeline == whole);
   }
 }
@@ -211,7 +211,7 @@ TEST_CASE("tied word tables are on both ends, which exchange their gradients") {
   CHECK(sent_by(step, 1, "embedding") == table);
   setup.model.tied_embedding = false;
   CHECK(sent_by(training_step(setup, 4), 0, "embedding") == Bytes{});
-  // In a V, both are on stage 0.
+  // Both are on stage 0 in a V.
   TrainingSetup vee = pipelined(gpt_setup(4), 2, 3, ScheduleKind::zb_v);
   CHECK(sent_by(training_step(vee, 2), 0, "embedding") == Bytes{});
 }
@@ -262,14 +262,14 @@ TEST_CASE("stages keep activations of as many micro-batches as 1F1B leaves in fl
     setup.model.vocabulary = 8;  // the ends hold hardly more than the others
     return training_step(setup, 4).facts.memory.of(MemoryClass::activations);
   };
-  const Bytes each = peak(ScheduleKind::gpipe, 9) - peak(ScheduleKind::gpipe, 8);
-  CHECK(each > Bytes{});
-  CHECK(peak(ScheduleKind::gpipe, 12) - peak(ScheduleKind::gpipe, 8) == 4.0 * each);
+  const Bytes per_micro_batch = peak(ScheduleKind::gpipe, 9) - peak(ScheduleKind::gpipe, 8);
+  CHECK(per_micro_batch > Bytes{});
+  CHECK(peak(ScheduleKind::gpipe, 12) - peak(ScheduleKind::gpipe, 8) == 4.0 * per_micro_batch);
   CHECK(peak(ScheduleKind::one_f_one_b, 12) == peak(ScheduleKind::one_f_one_b, 6));
   // 12 and 4 of them, on unlike stages: the last keeps its head's input as well.
   const Bytes more = peak(ScheduleKind::gpipe, 12) - peak(ScheduleKind::one_f_one_b, 12);
-  CHECK(more > 8.0 * each);
-  CHECK(more < 9.0 * each);
+  CHECK(more > 8.0 * per_micro_batch);
+  CHECK(more < 9.0 * per_micro_batch);
 }
 
 TEST_CASE("a stage updates what it owns, and sums squares along tensor ranks, then along stages") {
@@ -312,9 +312,9 @@ TEST_CASE(
   const auto counts = [](PipelineSetup pipeline, std::int64_t layers) {
     std::vector<std::vector<std::int64_t>> all;
     for (const auto& stage : stage_layers(pipeline, layers)) {
-      std::vector<std::int64_t>& its = all.emplace_back();
+      std::vector<std::int64_t>& layers_of_chunks = all.emplace_back();
       for (const StageChunk& chunk : stage)
-        its.push_back(chunk.layers);
+        layers_of_chunks.push_back(chunk.layers);
     }
     return all;
   };

@@ -57,7 +57,8 @@ TEST_CASE("scores by positions and segments are four products beside that by tok
                                                                                  {1, 256, 512, 512},
                                                                                  {1, 256, 2048, 512},
                                                                                  {1, 256, 512, 2048}});
-  // Of six layers' products without keys two gradients each; of the positions' keys that of the weight alone.
+  // Six layers' products without keys have two gradients each; that of the positions' keys has the weight's
+  // alone.
   CHECK(matrix_shapes(layer.backward).size() == 2 * 6 + 1 + 3 * 2);
   const StepBlock without = layer_kernels(position_setup(false));
   const auto more = [&](VectorOp op) {

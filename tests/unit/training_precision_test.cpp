@@ -25,8 +25,8 @@ constexpr double kTokens = 256, kWidth = 512, kFfn = 1536, kQkv = 1024;         
 constexpr double kWeights = kWidth * kQkv + kWidth * kWidth + 3 * kWidth * kFfn;  // of a layer's products
 
 PrecisionRecipe recipe(const std::string& name) {
-  for (const PrecisionRecipe each : kPrecisionRecipes)
-    if (name_of(each) == name) return each;
+  for (const PrecisionRecipe candidate : kPrecisionRecipes)
+    if (name_of(candidate) == name) return candidate;
   FAIL("no recipe ", name);
   return PrecisionRecipe::in_16_bits;
 }
@@ -321,7 +321,7 @@ TEST_CASE("weights are cast in a step's first micro-batch, and not again when la
     (shape->rows == 256 ? inputs : weights) += 1;
   }
   CHECK(weights == 2 * 4);
-  // Of three micro-batches and two layers: four inputs twice, and four gradients.
+  // Three micro-batches and two layers: four inputs twice, and four gradients.
   CHECK(inputs == 3 * 2 * (4 * 2 + 4));
 }
 
@@ -388,7 +388,7 @@ TEST_CASE(
   };
   CHECK(extra(after.forward, before.forward) == kTokens * kQkv);
   CHECK(extra(after.backward, before.backward) == kTokens * kWidth);
-  // Of all that attention keeps but its sums, a byte a number in place of two.
+  // Everything that attention keeps but its sums has a byte a number in place of two.
   CHECK(kept(before) - kept(after) == kTokens * (kQkv + kWidth));
 }
 

@@ -116,8 +116,8 @@ TEST_CASE("rows and bytes of each rank follow its experts' shares, and nothing i
   for (std::size_t position = 0; position < kRouted; ++position) {
     const auto rows = rows_at(step, position);
     REQUIRE(rows.size() == kRoutedLayers);
-    for (const std::int64_t its : rows)  // 8 ranks of 512 rows
-      CHECK(its == std::llround(8 * 512 * shares[position] / 16));
+    for (const std::int64_t received : rows)  // 8 ranks of 512 rows
+      CHECK(received == std::llround(8 * 512 * shares[position] / 16));
   }
   const auto calls = calls_of(step, "dispatch", CollectiveKind::all_to_all_v);
   REQUIRE(calls.size() == 4 * kRoutedLayers);

@@ -147,8 +147,8 @@ inline Bytes bytes_of(const std::vector<CollectiveCall>& calls) {
   return sum;
 }
 
-/// What has ended before an operation may begin: by streams, events and what the host waits for, but not
-/// because it was launched earlier. Of one stage.
+/// Tells for one stage what has ended before an operation may begin: by streams, events and what the host waits
+/// for, but not because it was launched earlier.
 class HappensBefore {
  public:
   explicit HappensBefore(const WrittenStep& step, std::size_t stage = 0) {
@@ -212,10 +212,12 @@ inline std::vector<Placed> named(const WrittenStep& step, const std::string& str
   for (std::size_t i = 0; i < operations.size(); ++i) {
     const Operation& operation = operations[i];
     const bool is_event = kernel_of(operation) == nullptr && step.program.call_of(operation) == nullptr;
-    const std::string& its = step.program.name_of(operation);
-    if (!is_event && its.starts_with(name))
-      found.push_back(
-          {{*step.program.stream_named(stream), i}, &operation, its, step.program.range_of(operation)});
+    const std::string& operation_name = step.program.name_of(operation);
+    if (!is_event && operation_name.starts_with(name))
+      found.push_back({{*step.program.stream_named(stream), i},
+                       &operation,
+                       operation_name,
+                       step.program.range_of(operation)});
   }
   return found;
 }

@@ -33,7 +33,7 @@ std::vector<Placed> exchanges(const WrittenStep& step, const std::string& stream
   return found;
 }
 
-/// Those of one part.
+/// Exchanges of one part.
 std::vector<Placed> exchanges(const WrittenStep& step, const std::string& stream, const std::string& range,
                               const std::string& part) {
   std::vector<Placed> found = in_range(exchanges(step, stream), range);
@@ -172,7 +172,8 @@ TEST_CASE(
     CHECK_FALSE(before(sends[part].place, products[part + 1].place));
     CHECK(before(sends[part].place, sums.front().place));
   }
-  // Of a rank's share of the tokens, a tensor of each rank and the sum: as many as additions of three.
+  // The sum reads a tensor of each rank and writes one, over a rank's share of the tokens: as many as
+  // additions of three.
   const auto* shape = shape_of<VectorShape>(*sums.front().operation);
   REQUIRE(shape != nullptr);
   CHECK(std::abs(shape->rows * shape->cols - 256 * 512 / kShare * (kShare + 1) / 3) < 1024);

@@ -27,9 +27,11 @@ struct Counts {
 
 Counts counts(const TrainingSetup& setup) {
   const WrittenStep step = training_step(setup, kRanks);
-  const auto of = [&](const char* stream, CollectiveKind kind) { return calls_of(step, stream, kind).size(); };
-  return {of("tensor", CollectiveKind::all_reduce), of("tensor", CollectiveKind::reduce_scatter),
-          of("tensor_gather", CollectiveKind::all_gather)};
+  const auto calls_on = [&](const char* stream, CollectiveKind kind) {
+    return calls_of(step, stream, kind).size();
+  };
+  return {calls_on("tensor", CollectiveKind::all_reduce), calls_on("tensor", CollectiveKind::reduce_scatter),
+          calls_on("tensor_gather", CollectiveKind::all_gather)};
 }
 
 Experiment experiment_of(const TrainingSetup& setup, const std::string& system) {
@@ -55,7 +57,7 @@ TEST_CASE("a layer has four all-reduces, the logits' gradient one, of all tokens
     CHECK(call.groups->stride == 1);
   }
   CHECK(operations_of(step, "tensor_gather").empty());
-  // Of the embedding, and of the loss three numbers a token in fp32.
+  // The embedding is summed, and three numbers a token of the loss in fp32.
   const auto words = calls_of(step, "vocabulary", CollectiveKind::all_reduce);
   CHECK(words.size() == 4);
   CHECK(bytes_of(words) == kHidden + Bytes{3 * 4.0 * 256});
@@ -68,8 +70,8 @@ TEST_CASE("a layer has four all-reduces, the logits' gradient one, of all tokens
 
 TEST_CASE(
     "with sequence parallelism four all-gathers and four reduce-scatters, and what Megatron-LM gathers again") {
-  // Forward before qkv, gate_up and logits, backward before out and down; again the first three, for gradients
-  // of weights (arXiv 2205.05198, section 4.2.2). PyTorch has kept these.
+  // Forward before qkv, gate_up and logits, backward before out and down; again the first three, for
+  // gradients of weights (arXiv 2205.05198, section 4.2.2). PyTorch has kept these.
   CHECK(counts(parallel(true)) == Counts{0, 4 * kLayers + 1, 4 * kLayers + 1 + 2 * kLayers + 1});
   CHECK(counts(parallel(true, KernelStyle::eager)) == Counts{0, 4 * kLayers + 1, 4 * kLayers + 1});
   const WrittenStep step = training_step(parallel(true), kRanks);

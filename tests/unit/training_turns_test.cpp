@@ -104,9 +104,9 @@ std::string refusal_of(const TrainingSetup& setup, int ranks = kTurnRanks) {
 
 TrainingSetup staged(int stages, ScheduleKind schedule, std::int64_t micro_batches) {
   const TrainingSetup setup = in_turns(4 * stages, micro_batches);
-  TrainingSetup its = pipelined(setup, stages, micro_batches, schedule);
-  its.experts = setup.experts;
-  return its;
+  TrainingSetup staged_setup = pipelined(setup, stages, micro_batches, schedule);
+  staged_setup.experts = setup.experts;
+  return staged_setup;
 }
 
 }  // namespace
@@ -117,11 +117,11 @@ TEST_CASE("tokens of one micro-batch wait for no kernels of the other, and these
     CAPTURE(turns);
     const WrittenStep step = training_step(turns ? in_turns() : one_after_another(in_turns()), kTurnRanks);
     const HappensBefore before(step);
-    const auto beside = [&](const std::pair<std::string, std::string>& tokens, const std::string& of,
+    const auto beside = [&](const std::pair<std::string, std::string>& tokens, const std::string& travel_range,
                             const std::string& kernel, const std::string& of_kernel) {
       CAPTURE(tokens.first);
       CAPTURE(kernel);
-      const OperationPlace travel = place_of(step, tokens.first, tokens.second, of);
+      const OperationPlace travel = place_of(step, tokens.first, tokens.second, travel_range);
       const OperationPlace compute = place_of(step, "compute", kernel, of_kernel);
       return !before(travel, compute) && !before(compute, travel);
     };
@@ -175,8 +175,8 @@ TEST_CASE("in turns the same work is done, with more memory, but not with a micr
 
 TEST_CASE("in turns weights are cast, and layers are offloaded, as often") {
   TrainingSetup setup = in_turns();
-  const auto recipe =
-      std::ranges::find_if(kPrecisionRecipes, [](PrecisionRecipe its) { return its->dtype.has_value(); });
+  const auto recipe = std::ranges::find_if(
+      kPrecisionRecipes, [](PrecisionRecipe candidate) { return candidate->dtype.has_value(); });
   setup.precision.recipe = *recipe;
   CHECK(work_of(training_step(setup, kTurnRanks)) ==
         work_of(training_step(one_after_another(setup), kTurnRanks)));
@@ -237,8 +237,8 @@ TEST_CASE("a step in turns hides tokens that one after another shows") {
     setup.micro_batch = 16;
     Strategy strategy{.name = "default", .order = {}, .streams = {}};
     strategy.streams["dispatch"].backend = Backend::dma;
-    const auto simulated = [&](const TrainingSetup& its) {
-      return run_once(fluid_step(its, kTurnRanks, true), strategy, {});
+    const auto simulated = [&](const TrainingSetup& simulated_setup) {
+      return run_once(fluid_step(simulated_setup, kTurnRanks, true), strategy, {});
     };
     const RunResult turns = simulated(setup), whole = simulated(one_after_another(setup));
     CHECK(turns.time < whole.time);

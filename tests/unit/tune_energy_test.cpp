@@ -25,7 +25,7 @@ using namespace c3::test;
 
 namespace {
 
-/// Of products that are too small for a GPU, which otherwise draw little.
+/// \p step with a governor for products that are too small for a GPU, which otherwise draw little.
 Experiment powered(Experiment step, double flop_pj, double limit) {
   step.cluster.gpu.governor = round_governor();
   step.cluster.gpu.governor.flop_pj = flop_pj;
@@ -78,14 +78,14 @@ TEST_CASE("no step draws less than its bound, whether its clock is free or held,
          {std::pair(1.0, 600.0), {100.0, 600.0}, {400.0, 200.0}, {2000.0, 400.0}}) {
       const Experiment step = powered(plain, flop_pj, limit);
       const Joules drawn = clock_of(run_step(step, in_order(), {}))->energy.value();
-      const ModelTimes its = model_times(step, std::array{in_order()}).front();
+      const ModelTimes times = model_times(step, std::array{in_order()}).front();
       CAPTURE(flop_pj);
-      CAPTURE(its.least_energy / drawn);
-      CAPTURE(its.likely_energy / drawn);
-      CHECK(its.least_energy <= drawn);
-      CHECK(its.least_energy > 0.3 * drawn);
-      CHECK(its.likely_energy > 0.6 * drawn);
-      CHECK(its.likely_energy < 1.3 * drawn);
+      CAPTURE(times.least_energy / drawn);
+      CAPTURE(times.likely_energy / drawn);
+      CHECK(times.least_energy <= drawn);
+      CHECK(times.least_energy > 0.3 * drawn);
+      CHECK(times.likely_energy > 0.6 * drawn);
+      CHECK(times.likely_energy < 1.3 * drawn);
     }
   }
 }
@@ -108,9 +108,9 @@ TEST_CASE("kernels of cohorts and those of every strategy draw no less than the 
 }
 
 TEST_CASE("without a power in the preset there is no energy") {
-  const ModelTimes its = model_times(fluid_step(gpt_setup(), 4, true), std::array{in_order()}).front();
-  CHECK(its.least_energy == Joules{});
-  CHECK(its.likely_energy == Joules{});
+  const ModelTimes times = model_times(fluid_step(gpt_setup(), 4, true), std::array{in_order()}).front();
+  CHECK(times.least_energy == Joules{});
+  CHECK(times.likely_energy == Joules{});
 }
 
 TEST_CASE("the energy of a run is that of all boards for which the simulated ones stand") {

@@ -79,11 +79,11 @@ TEST_CASE("near a known candidate its own value counts, between two something of
 }
 
 TEST_CASE("probabilities are Student's") {
-  const Prediction its{.mean = 1.0, .scale = 2.0, .degrees = 3};
-  CHECK(its.below(1.0) == near(0.5));
+  const Prediction prediction{.mean = 1.0, .scale = 2.0, .degrees = 3};
+  CHECK(prediction.below(1.0) == near(0.5));
   const double t = student_quantile(0.9, 3);  // within +-t: 90 %, so below -t 5 %
-  CHECK(its.below(1.0 - 2.0 * t) == near(0.05, 1e-9));
-  CHECK(its.below(1.0 + 2.0 * t) == near(0.95, 1e-9));
+  CHECK(prediction.below(1.0 - 2.0 * t) == near(0.05, 1e-9));
+  CHECK(prediction.below(1.0 + 2.0 * t) == near(0.95, 1e-9));
 }
 
 TEST_CASE("a search of smooth costs ends early, and its best is within the regret that is wanted") {
@@ -108,8 +108,8 @@ TEST_CASE("the likely regret holds in nine of ten noisy spaces at least") {
 }
 
 TEST_CASE("a likely regret keeps to the bounds of candidates that are estimated below them") {
-  // The second is estimated at a fifth of the best cost and cannot be better than 99 % of it; the third may be
-  // by its bound, and is not by its estimate.
+  // The second is estimated at a fifth of the best cost and cannot be better than 99 % of it; the third may
+  // be by its bound, and is not by its estimate.
   CandidateSearch search(
       {.bounds = {0.9, 0.99, 0.1}, .estimates = {0.999, 0.2, 1e6}, .positions = {{0.0}, {0.1}, {-kFar}}},
       {.budget = 2});

@@ -109,14 +109,14 @@ TEST_CASE("ranks are linked by what they receive, and no more of them than asked
   const Program program = all_forward_first(4, 1);
   CHECK(linked_ranks(program, 0, 16) == std::vector<int>{0, 1, 2, 3});
   CHECK(linked_ranks(program, 0, 2) == std::vector<int>{0, 1});
-  // Of two stages alone: what the second hears from the third is not waited for.
+  // A play of two stages alone does not wait for what the second hears from the third.
   const std::vector<std::vector<std::vector<Seconds>>> lasts = [&] {
     std::vector<std::vector<std::vector<Seconds>>> all;
     for (const Script& script : program.scripts) {
-      std::vector<Seconds>& its = all.emplace_back().emplace_back();
+      std::vector<Seconds>& durations = all.emplace_back().emplace_back();
       for (const Operation& operation : script.streams.front()) {
         const auto* timed = std::get_if<TimedKernel>(&operation.work);
-        its.push_back(timed == nullptr ? Seconds{} : timed->duration);
+        durations.push_back(timed == nullptr ? Seconds{} : timed->duration);
       }
     }
     return all;
@@ -165,13 +165,13 @@ TEST_CASE("an estimate has what the bound has and communication, and is near the
       fluid_step(pipelined(llama_setup(4), 2, 4), 4, true),
       fluid_step(pipelined(llama_setup(8), 2, 4, ScheduleKind::interleaved), 2, true)};
   for (const Experiment& step : steps) {
-    const ModelTimes its = model_times(step, in_order());
+    const ModelTimes times = model_times(step, in_order());
     const Seconds time = simulated(step);
-    CAPTURE(its.estimate / time);
-    CHECK(its.bound.value == near(model_bound(step, in_order()).value));
-    CHECK(its.estimate > its.bound);
-    CHECK(its.estimate > 0.7 * time);
-    CHECK(its.estimate < 1.3 * time);
+    CAPTURE(times.estimate / time);
+    CHECK(times.bound.value == near(model_bound(step, in_order()).value));
+    CHECK(times.estimate > times.bound);
+    CHECK(times.estimate > 0.7 * time);
+    CHECK(times.estimate < 1.3 * time);
   }
 }
 
@@ -212,9 +212,9 @@ TEST_CASE("each of several strategies has the times that it has by itself") {
   const std::vector<ModelTimes> all = model_times(step, step.strategies);
   REQUIRE(all.size() == 3);
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const ModelTimes its = model_times(step, step.strategies[i]);
-    CHECK(all[i].bound == its.bound);
-    CHECK(all[i].estimate == its.estimate);
+    const ModelTimes one_by_one = model_times(step, step.strategies[i]);
+    CHECK(all[i].bound == one_by_one.bound);
+    CHECK(all[i].estimate == one_by_one.estimate);
     CHECK(all[i].bound == model_bound(step, step.strategies[i]));
   }
   CHECK(all[1].bound > all[0].bound);
@@ -250,7 +250,7 @@ TEST_CASE("a pair on a full mesh has one link, what leaves a node goes by its NI
   // 15 GB leave each rank; by a ring those of a node leave it once, over eight NICs.
   const double nic = rate_between_nodes(nodes).value;
   CHECK(time_at_rates(call, nodes).value == near(15e9 / 8.0 / nic));
-  // Of what goes in pairs, 8 of 15 shares leave the node, by each rank's own.
+  // Pairs: 8 of 15 shares leave the node, by each rank's own NIC.
   call.kind = CollectiveKind::all_to_all;
   CHECK(time_at_rates(call, nodes).value == near(8e9 / nic));
 }

@@ -27,32 +27,32 @@ constexpr Picoseconds us(std::int64_t count) { return {count * 1'000'000}; }
 
 ListedOperator listed(WorkClass work, std::string name, std::string dims, std::string types,
                       std::string concrete = "") {
-  ListedOperator of;
-  of.work = work;
-  of.thread = 1;
-  of.name = std::move(name);
-  of.dims = std::move(dims);
-  of.types = std::move(types);
-  of.concrete = std::move(concrete);
-  return of;
+  ListedOperator op;
+  op.work = work;
+  op.thread = 1;
+  op.name = std::move(name);
+  op.dims = std::move(dims);
+  op.types = std::move(types);
+  op.concrete = std::move(concrete);
+  return op;
 }
 
 /// 5 us of the host, and \p gpu_us of one kernel.
 ListedOperator product(std::int64_t gpu_us) {
-  ListedOperator of =
+  ListedOperator op =
       listed(WorkClass::gemm, "aten::mm", "[[4096, 4096], [4096, 4096]]", R"(["c10::Half", "c10::Half"])");
-  of.host_time = us(5);
-  of.gpu_time = us(gpu_us);
-  of.kernels = 1;
-  return of;
+  op.host_time = us(5);
+  op.gpu_time = us(gpu_us);
+  op.kernels = 1;
+  return op;
 }
 
 ListedOperator all_reduce(std::int64_t gpu_us, std::int64_t bytes = 64 << 20) {
-  ListedOperator of = listed(WorkClass::collective, "record_param_comms", "", "");
-  of.host_time = us(5);
-  of.gpu_time = us(gpu_us);
-  of.kernels = 1;
-  of.collective = {.kind = "all_reduce",
+  ListedOperator op = listed(WorkClass::collective, "record_param_comms", "", "");
+  op.host_time = us(5);
+  op.gpu_time = us(gpu_us);
+  op.kernels = 1;
+  op.collective = {.kind = "all_reduce",
                    .dtype = "c10::Half",
                    .group = "0",
                    .has_group_name = true,
@@ -60,12 +60,12 @@ ListedOperator all_reduce(std::int64_t gpu_us, std::int64_t bytes = 64 << 20) {
                    .bytes = bytes,
                    .group_size = 2,
                    .sequence = 7};
-  return of;
+  return op;
 }
 
 ListedOperator wait() {
-  ListedOperator of = listed(WorkClass::collective, "record_param_comms", "", "");
-  of.collective = {.is_wait = true,
+  ListedOperator op = listed(WorkClass::collective, "record_param_comms", "", "");
+  op.collective = {.is_wait = true,
                    .kind = {},
                    .dtype = {},
                    .group = {},
@@ -74,7 +74,7 @@ ListedOperator wait() {
                    .bytes = {},
                    .group_size = {},
                    .sequence = 7};  // c10d names no group here
-  return of;
+  return op;
 }
 
 /// A product of 100 us, an all-reduce, another product beside it, and one behind it.
@@ -99,8 +99,8 @@ std::vector<double> ends_of(const RecordedRun& run, std::vector<WorkClass> class
   return ends;
 }
 
-KernelOperator only(const ListedOperator& of) {
-  const std::vector<KernelOperator> kernels = kernels_of(of);
+KernelOperator only(const ListedOperator& listed_operator) {
+  const std::vector<KernelOperator> kernels = kernels_of(listed_operator);
   REQUIRE(kernels.size() == 1);
   return kernels.front();
 }
@@ -147,7 +147,7 @@ TEST_CASE("a convolution's backward operator is a kernel for each gradient that 
   };
   const std::vector<KernelOperator> both = kernels_of(backward("[True, True, False]"));
   REQUIRE(both.size() == 2);
-  // In TF32: twice the k. Input: 2 x 32 x 32 points; weights: 4 x 3 x 3.
+  // Shapes in TF32: twice the k. Input: 2 x 32 x 32 points; weights: 4 x 3 x 3.
   CHECK(both[0].op->as<GemmShape>()->m == 2048);
   CHECK(both[1].op->as<GemmShape>()->n == 36);
   CHECK(only(backward("[False, True, False]")).op->as<GemmShape>()->n == 36);
@@ -175,14 +175,15 @@ TEST_CASE("a host that waited for the GPU issues what follows behind it") {
 
 TEST_CASE("an operator's kernels share its time, and by the model only those with shapes take any") {
   OperatorList list;
-  ListedOperator of = product(90);
-  of.kernels = 3;
-  list.ranks.push_back({.rank = 0, .operators = {of}});
+  ListedOperator gemm = product(90);
+  gemm.kernels = 3;
+  list.ranks.push_back({.rank = 0, .operators = {gemm}});
   const RecordedRun run = benchmark_run(list);
   REQUIRE(run.ranks[0].work.size() == 3);
   CHECK(run.ranks[0].work[2].duration == us(30));
   CHECK(ends_of(run)[0] == near((15 + 90 + 2 * 2) * 1e-6, 1e-9));
-  const double alone = time_of(*only(of).op, mi300x_like_trainer(), {.launch = LaunchCost::device}).time.value;
+  const double alone =
+      time_of(*only(gemm).op, mi300x_like_trainer(), {.launch = LaunchCost::device}).time.value;
   CHECK(ends_of(run, all_work_classes())[0] == near(15e-6 + alone + 4e-6, 1e-6));
 }
 
@@ -228,16 +229,16 @@ TEST_CASE("obfuscated, a list runs alike") {
   OperatorList list = step({80, 50});
   for (RankOperators& rank : list.ranks) {
     for (const char* const name : {"SecretLayerNormFunction", "SecretBiasGelu", "secret::thing"}) {
-      ListedOperator of = listed(WorkClass::vector, name, "[[4096, 4096]]", R"(["c10::Half"])");
-      of.gpu_time = us(30);
-      rank.operators.push_back(of);
+      ListedOperator unknown = listed(WorkClass::vector, name, "[[4096, 4096]]", R"(["c10::Half"])");
+      unknown.gpu_time = us(30);
+      rank.operators.push_back(unknown);
     }
   }
   const OperatorList hidden = obfuscated(list);
   CHECK(hidden.ranks[0].operators[5].name.find("Secret") == std::string::npos);
-  const auto draws = [](const OperatorList& of) {
+  const auto draws = [](const OperatorList& traced) {
     std::vector<std::uint64_t> keys;
-    for_each_operation(replay_program(benchmark_run(of), 8),
+    for_each_operation(replay_program(benchmark_run(traced), 8),
                        [&](const Operation& operation) { keys.push_back(operation.draw); });
     return keys;
   };

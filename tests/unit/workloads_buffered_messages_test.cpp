@@ -38,7 +38,7 @@ Experiment buffered(Bytes buffer, Bytes bytes, int messages, Seconds work) {
   return experiment;
 }
 
-/// By message: when its send and its receive end.
+/// Ends of each message's send and receive.
 std::vector<std::pair<Seconds, Seconds>> ends_of(const Experiment& experiment) {
   const Strategy channels{.name = "channels", .order = {}, .streams = {}};
   const RunResult result = run_once(experiment, channels, {});
@@ -66,7 +66,7 @@ TEST_CASE("a message that fits into the library's buffer leaves before it is rec
   // The receiver copies it out of its buffer: later than it came, and sooner than over the link.
   CHECK(alone[0].second > 1.0_ms);
   CHECK(alone[0].second < rendezvous[0].second);
-  // Where the receiver is there, it ends as a rendezvous does that begins with the sender, a gap of 1.5 us
+  // If the receiver is there, it ends as a rendezvous does that begins with the sender, a gap of 1.5 us
   // earlier.
   const Seconds both = ends_of(buffered(Bytes{}, bytes, 1, 1.0_ns))[0].second;
   const auto awaited = ends_of(buffered(bytes, bytes, 1, 1.0_ns));

@@ -81,8 +81,8 @@ TEST_CASE("a collective takes what its library expects") {
 TEST_CASE("a closed form has the kernels of a step alone, and a pipeline's bubble on top") {
   Experiment step = fluid_step(gpt_setup(), 4, true);
   Seconds kernels;
-  for (const TimedOperatorOfStep& its : alone(step).operators)
-    if (!its.what.is_collective()) kernels += its.time;
+  for (const TimedOperatorOfStep& timed : alone(step).operators)
+    if (!timed.what.is_collective()) kernels += timed.time;
   const ClosedFormTime found = closed_form_time(step);
   CHECK(found.kernels.value == near(kernels.value));
   CHECK(found.bubble == 0.0);

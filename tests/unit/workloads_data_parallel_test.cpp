@@ -204,9 +204,9 @@ TEST_CASE("classes of ranks meet in timed calls as their members do") {
     program.calls[0].what = {.kind = CollectiveKind::barrier, .groups = groups};
     return experiment_of(cluster, program);
   };
-  // In groups of neighbours, ABAB: four members, of which two are simulated.
+  // Groups of neighbours, ABAB: four members, of which two are simulated.
   const Experiment neighbours = in_groups({.size = 4}, repeated_roles(run_of(2), 16));
-  // In groups of a rank and the eighth behind it, AB and BA: A is simulated in the first, B in the second.
+  // Groups of a rank and the eighth behind it, AB and BA: A is simulated in the first, B in the second.
   const Experiment across =
       in_groups({.size = 2, .stride = 8}, {0, 1, 0, 1, 0, 1, 0, 1, 1, 0, 1, 0, 1, 0, 1, 0});
   for (const Experiment* experiment : {&neighbours, &across}) {

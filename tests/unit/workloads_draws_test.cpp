@@ -39,7 +39,7 @@ WrittenExperiment with_streams_sorted(WrittenExperiment experiment, const std::v
   return experiment;
 }
 
-/// Of the operations of one stream.
+/// Keys of the operations of one stream.
 std::vector<std::uint64_t> draw_keys(const WrittenStream& stream) {
   std::vector<std::uint64_t> keys;
   for_each_operation(program_of({stream}, 8),

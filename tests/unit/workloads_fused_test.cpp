@@ -331,17 +331,17 @@ TEST_CASE("the producer is the kernel before, or the one before an event that is
   const WrittenOperation record{"record e", WrittenRecord{"e"}};
   const WrittenOperation wait{"wait e", WrittenWait{"e"}};
   const WrittenOperation wait_too{"wait f", WrittenWait{"f"}};
-  const auto of = [](std::vector<WrittenStream> streams, OperationPlace place) {
+  const auto producer = [](std::vector<WrittenStream> streams, OperationPlace place) {
     return producer_of(program_of(streams, 8).scripts.front(), place);
   };
-  CHECK(of({{"s", {kernel, call}}}, {0, 1}) == OperationPlace{0, 0});
-  CHECK(of({{"s", {kernel, record, call}}}, {0, 2}) == OperationPlace{0, 0});
-  CHECK(of({{"s", {kernel, record}}, {"t", {wait, call}}}, {1, 1}) == OperationPlace{0, 0});
-  CHECK_FALSE(of({{"s", {kernel, call, call}}}, {0, 2}));
-  CHECK_FALSE(of({{"s", {record}}, {"t", {wait, call}}}, {1, 1}));
+  CHECK(producer({{"s", {kernel, call}}}, {0, 1}) == OperationPlace{0, 0});
+  CHECK(producer({{"s", {kernel, record, call}}}, {0, 2}) == OperationPlace{0, 0});
+  CHECK(producer({{"s", {kernel, record}}, {"t", {wait, call}}}, {1, 1}) == OperationPlace{0, 0});
+  CHECK_FALSE(producer({{"s", {kernel, call, call}}}, {0, 2}));
+  CHECK_FALSE(producer({{"s", {record}}, {"t", {wait, call}}}, {1, 1}));
   const WrittenOperation record_too{"record f", WrittenRecord{"f"}};
-  CHECK_FALSE(of({{"s", {kernel, record}}, {"t", {wait, record_too}}, {"u", {wait_too, call}}}, {2, 1}));
-  CHECK_FALSE(of({{"s", {kernel, wait_too, record}}, {"t", {wait, call}}}, {1, 1}));
+  CHECK_FALSE(producer({{"s", {kernel, record}}, {"t", {wait, record_too}}, {"u", {wait_too, call}}}, {2, 1}));
+  CHECK_FALSE(producer({{"s", {kernel, wait_too, record}}, {"t", {wait, call}}}, {1, 1}));
 }
 
 TEST_CASE("the bound of a fused strategy counts no bytes at memory that fusing saves") {

@@ -71,7 +71,7 @@ TEST_CASE("the rules pick a strategy by its order and a partition by isolated ti
   CHECK(found[1].rule == HeuristicRule::isolated_times);
   CHECK(found[1].strategy == "rp");
 
-  // By hand: the mask with the least of the two isolated times, and the median of its runs together.
+  // Found by hand: the mask with the least of the two isolated times, and the median of its runs together.
   const Strategy& rp = experiment.strategies[2];
   Seconds least{INFINITY}, together;
   int cus = 0;

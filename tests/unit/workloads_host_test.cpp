@@ -79,8 +79,8 @@ TEST_CASE("a host that runs ahead is hidden behind long kernels, but for the fir
 }
 
 TEST_CASE("a full launch queue stops the host until the oldest of its operations has ended") {
-  // Two fit: the third is launched when the first has ended, at 50 + 2 + kLong us, and the other stream's after
-  // that.
+  // Two fit: the third is launched when the first has ended, at 50 + 2 + kLong us, and the other stream's
+  // after that.
   WrittenExperiment experiment = of_kernels(3, kLongGemm);
   experiment.streams.push_back({"other", {{"tiny", kTinyGemm}}});
   experiment.host->threads[0].steps.push_back({.launches = OperationPlace{1, 0}, .cost = kCost});

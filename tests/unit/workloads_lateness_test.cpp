@@ -66,8 +66,8 @@ TEST_CASE("the latest of eight hosts is as late as the latest of eight that draw
     for (int trial = 0; trial < kTrials; ++trial) {
       double latest = 0.0;
       for (std::uint64_t host = 0; host < 8; ++host) {
-        HostLateness its(kStalls, RandomStream(static_cast<std::uint64_t>(trial), host));
-        latest = std::max(latest, its.after(Seconds{work}).value);
+        HostLateness lateness(kStalls, RandomStream(static_cast<std::uint64_t>(trial), host));
+        latest = std::max(latest, lateness.after(Seconds{work}).value);
       }
       total += latest;
     }

@@ -122,7 +122,7 @@ TEST_CASE("one rank that launches last stands for all: folded and explicit runs 
         const Strategy strategy = dma ? on_copy_engines({first}) : in_order({first});
         const Seconds folded = run(skewed(true), strategy, seed).time;
         const Seconds all = run(skewed(false), strategy, seed).time;
-        // Of some 3 ms; the order statistic's own deviation is 9 us.
+        // The runs take some 3 ms; the order statistic's own deviation is 9 us.
         CHECK(folded.value == near(all.value, 1e-5));
         folded_sum += folded.value;
         explicit_sum += all.value;

@@ -1,4 +1,4 @@
-// Where the time beyond ideal went.
+// Splits the time beyond ideal by what it is lost to.
 
 #include "workloads/analysis/loss_split.hpp"
 

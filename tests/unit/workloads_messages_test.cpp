@@ -112,7 +112,7 @@ class StageWriter {
     builder_.collective(stream_, "tensor", call);
   }
 
-  /// Those of them that have a stage at the other end.
+  /// Adds the messages that have a stage at the other end.
   void messages(std::vector<Message> all) {
     std::erase_if(all, [&](const Message& message) {
       return stage_ + message.offset < 0 || stage_ + message.offset >= kStages;
@@ -216,8 +216,8 @@ TEST_CASE("a straggler delays its pair, and through it its pipeline, and no othe
 
 TEST_CASE("a straggler in a pipeline makes five classes more: its pair in each stage, and itself") {
   CHECK(rank_classes(pipeline(3), kRanks, 4).classes() == kStages);
-  // By whom they meet, in each stage the two ranks of its pipelines differ from each other and from the others;
-  // but 4 and 5 gather together before they send.
+  // Classes by whom they meet: in each stage the two ranks of its pipelines differ from each other and from the
+  // others; but 4 and 5 gather together before they send.
   const Program slow = pipeline(3, {5}, {.forward = kForward + 1.0_ms});
   const RankPartition met = rank_classes(slow, kRanks, 4);
   CHECK(met.classes() == 3 * kStages);
@@ -226,8 +226,8 @@ TEST_CASE("a straggler in a pipeline makes five classes more: its pair in each s
   CHECK(classes.ranges()[0] == RankRanges{{0, 2}});
   CHECK(classes.ranges()[2] == RankRanges{{4, 5}});
   CHECK(classes.ranges()[3] == RankRanges{{5, 6}});
-  // Where the kernel before it sends back is the slow one, ranks 0 and 1 differ; stages 2 and 3, which have
-  // sent all they had by then, are not concerned.
+  // If the kernel before it sends back is the slow one, ranks 0 and 1 differ; stages 2 and 3, which have sent
+  // all they had by then, are not concerned.
   const Program slow_backward = pipeline(3, {5}, {.backward = kBackward + 1.0_ms});
   CHECK(merge_common_dates(slow_backward, met, 4).classes() == 3 + 3 + 1 + 1);
 }
@@ -274,8 +274,8 @@ TEST_CASE("messages move their bytes over the links, at once where they are laun
 }
 
 TEST_CASE("what is sent and not received is refused, with both ranks") {
-  const auto of = [](const std::vector<Message>& first, const std::vector<Message>& second,
-                     const char* stream) {
+  const auto refused = [](const std::vector<Message>& first, const std::vector<Message>& second,
+                          const char* stream) {
     ProgramBuilder builder;
     const CommunicatorId pair = builder.communicator("pair", {2, 1});
     builder.begin_script({0});
@@ -284,12 +284,12 @@ TEST_CASE("what is sent and not received is refused, with both ranks") {
     builder.exchange(builder.stream(stream), "b", {pair, second});
     return refusal(on_free_links(builder.take(2), 2));
   };
-  CHECK(of({kToNext}, {kFromLast}, "s").empty());
-  CHECK(of({kToNext, kToNext}, {kFromLast}, "s") ==
+  CHECK(refused({kToNext}, {kFromLast}, "s").empty());
+  CHECK(refused({kToNext, kToNext}, {kFromLast}, "s") ==
         "over 'pair' rank 0 sends 2 messages to rank 1, which receives 1");
-  CHECK(of({kToNext}, {{-1, Bytes{2.0}, false}}, "s") ==
+  CHECK(refused({kToNext}, {{-1, Bytes{2.0}, false}}, "s") ==
         "over 'pair' rank 0 sends 1 B as message 0 to rank 1, which receives 2 B");
-  CHECK(of({kToNext}, {kFromLast}, "t") ==
+  CHECK(refused({kToNext}, {kFromLast}, "t") ==
         "over 'pair' rank 0 sends message 0 to rank 1 on stream 's', which receives it on stream 't'");
 }
 

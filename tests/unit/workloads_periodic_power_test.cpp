@@ -1,4 +1,4 @@
-// Where the governors of a repeated run stand when it begins.
+// The state of the governors of a repeated run when it begins.
 
 #include "workloads/analysis/periodic_power.hpp"
 
@@ -56,8 +56,8 @@ Experiment governed_pipeline(double limit, Seconds averaging, bool exact = false
 
 std::vector<double> means_of(const std::vector<PowerState>& states) {
   std::vector<double> means;
-  for (const PowerState& its : states)
-    means.push_back(its.mean.value);
+  for (const PowerState& state : states)
+    means.push_back(state.mean.value);
   return means;
 }
 
@@ -73,10 +73,10 @@ TEST_CASE("a run that is repeated leads back to where it began, at a mean of the
   for (const Strategy& strategy : {kSerial, in_order()}) {
     const RunResult run = run_from(experiment, strategy, {});
     REQUIRE(run.power.size() == 1);
-    const BoardPower& its = run.power.front();
-    CHECK(its.end.mean.value == near(its.begin.mean.value, 2e-2));  // it was found with fewer flows
-    CHECK(its.means.drawn.value <= 500.0 * 1.002);
-    CHECK(its.means.highest.value <= 505.0);
+    const BoardPower& board = run.power.front();
+    CHECK(board.end.mean.value == near(board.begin.mean.value, 2e-2));  // it was found with fewer flows
+    CHECK(board.means.drawn.value <= 500.0 * 1.002);
+    CHECK(board.means.highest.value <= 505.0);
   }
 }
 
@@ -95,11 +95,11 @@ TEST_CASE("what shares its period with waiting and copying is slowed less than a
 TEST_CASE("below the limit nothing is slowed, and the mean that a run leads back to is its own") {
   const Experiment experiment = governed_pair(2000);
   const RunResult run = run_from(experiment, kSerial, {});
-  const BoardPower& its = run.power.front();
-  CHECK(its.means.speed == 1.0);
-  CHECK(its.begin.speed == 1.0);
-  CHECK(its.end.mean.value == near(its.begin.mean.value, 2e-2));
-  CHECK(its.end.mean.value == near(its.means.drawn.value, 0.1));
+  const BoardPower& board = run.power.front();
+  CHECK(board.means.speed == 1.0);
+  CHECK(board.begin.speed == 1.0);
+  CHECK(board.end.mean.value == near(board.begin.mean.value, 2e-2));
+  CHECK(board.end.mean.value == near(board.means.drawn.value, 0.1));
 }
 
 TEST_CASE("a burst begins from idle") {
@@ -128,8 +128,8 @@ TEST_CASE("a step of many micro-batches begins where the last of them alone leav
   RunResult led_to = run_once(step, strategy, fixed);
   for (int i = 0; i < 3; ++i) {
     fixed.power.clear();
-    for (const BoardPower& its : led_to.power)
-      fixed.power.push_back(its.end);
+    for (const BoardPower& board : led_to.power)
+      fixed.power.push_back(board.end);
     led_to = run_once(step, strategy, fixed);
   }
   REQUIRE(setup.power.size() == led_to.power.size());

@@ -31,8 +31,8 @@ Experiment step_of(const TrainingSetup& setup) { return fluid_step(setup, 4, tru
 
 Seconds sum_of(const ProjectedStep& step, const std::string& rule) {
   Seconds sum;
-  for (const TimedOperatorOfStep& its : step.operators)
-    if (its.what.rule == rule) sum += its.time;
+  for (const TimedOperatorOfStep& timed : step.operators)
+    if (timed.what.rule == rule) sum += timed.time;
   return sum;
 }
 
@@ -128,9 +128,9 @@ TEST_CASE("property: operators grow with their work and shrink with peak rates, 
     Experiment faster = step;
     make_faster(faster.cluster);
     const ProjectedStep after = baseline.project(faster);
-    for (const char* each : {"gemm", "bytes", "collective"}) {
-      const double times = std::string(each) == rule ? 3.0 : 1.0;
-      CHECK(sum_of(after, each).value == near(sum_of(before, each).value / times, 1e-9));
+    for (const char* resource : {"gemm", "bytes", "collective"}) {
+      const double times = std::string(resource) == rule ? 3.0 : 1.0;
+      CHECK(sum_of(after, resource).value == near(sum_of(before, resource).value / times, 1e-9));
     }
   }
 }

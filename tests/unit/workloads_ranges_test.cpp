@@ -18,8 +18,8 @@ WrittenOperation in_range(WrittenOperation operation, const std::string& range) 
   return operation;
 }
 
-/// Two kernels of a range with an event between them, one of another, and one of none; beside them a collective
-/// of the first range.
+/// Two kernels of a range with an event between them, one of another, and one of none; beside them a
+/// collective of the first range.
 WrittenExperiment ranges() {
   WrittenExperiment experiment = pair();
   const GemmShape gemm = gemm_of_tiles(4, 4);

@@ -15,26 +15,26 @@ using namespace c3;
 namespace {
 
 PlacedWork placed(std::string name, std::string stream, WorkClass work, Picoseconds start, Picoseconds end) {
-  PlacedWork of;
-  of.name = std::move(name);
-  of.stream = std::move(stream);
-  of.work = work;
-  of.start = start;
-  of.end = end;
-  return of;
+  PlacedWork work_placed;
+  work_placed.name = std::move(name);
+  work_placed.stream = std::move(stream);
+  work_placed.work = work;
+  work_placed.start = start;
+  work_placed.end = end;
+  return work_placed;
 }
 
-/// Products from 10 to 40 and 50 to 60 us, a copy from 30 to 45 on a second stream, and an all-reduce of 64 B
-/// from 35 to 80, which waits until 55. Two steps in 100 us.
+/// Products from 10 to 40 and 50 to 60 us, a copy from 30 to 45 on a second stream, and an all-reduce of 64
+/// B from 35 to 80, which waits until 55. Two steps in 100 us.
 RankTimeline timeline() {
-  RankTimeline of{.rank = 3, .steps = 2.0, .length = 100_us, .work = {}};
-  of.work.push_back(placed("mm", "stream7", WorkClass::gemm, 10_us, 40_us));
-  of.work.push_back(placed("mm", "stream7", WorkClass::gemm, 50_us, 60_us));
-  of.work.push_back(placed("copy", "stream8", WorkClass::copy, 30_us, 45_us));
-  of.work.push_back(placed("all_reduce", "stream20", WorkClass::collective, 35_us, 80_us));
-  of.work.back().bytes = 64;
-  of.work.back().waiting = 20_us;
-  return of;
+  RankTimeline rank_timeline{.rank = 3, .steps = 2.0, .length = 100_us, .work = {}};
+  rank_timeline.work.push_back(placed("mm", "stream7", WorkClass::gemm, 10_us, 40_us));
+  rank_timeline.work.push_back(placed("mm", "stream7", WorkClass::gemm, 50_us, 60_us));
+  rank_timeline.work.push_back(placed("copy", "stream8", WorkClass::copy, 30_us, 45_us));
+  rank_timeline.work.push_back(placed("all_reduce", "stream20", WorkClass::collective, 35_us, 80_us));
+  rank_timeline.work.back().bytes = 64;
+  rank_timeline.work.back().waiting = 20_us;
+  return rank_timeline;
 }
 
 std::optional<double> value(const std::vector<Figure>& figures, const std::string& name) {
@@ -77,19 +77,19 @@ TEST_CASE("figures are of one step: time covered, exposed, waited and idle, sums
 }
 
 TEST_CASE("where one collective's waiting is not known, no waiting is stated") {
-  RankTimeline of = timeline();
-  of.work.push_back(placed("all_gather", "stream20", WorkClass::collective, 80_us, 90_us));
-  CHECK_FALSE(value(figures_of(of), "waiting for late ranks"));
-  CHECK_FALSE(value(figures_of(of), "transfer"));
+  RankTimeline rank_timeline = timeline();
+  rank_timeline.work.push_back(placed("all_gather", "stream20", WorkClass::collective, 80_us, 90_us));
+  CHECK_FALSE(value(figures_of(rank_timeline), "waiting for late ranks"));
+  CHECK_FALSE(value(figures_of(rank_timeline), "transfer"));
 }
 
 TEST_CASE("streams are called after their use, those of collectives in the order in which they begin") {
-  RankTimeline of = timeline();
-  of.work.push_back(placed("all_gather", "stream9", WorkClass::collective, 5_us, 8_us));
-  name_streams_by_use(of);
+  RankTimeline rank_timeline = timeline();
+  rank_timeline.work.push_back(placed("all_gather", "stream9", WorkClass::collective, 5_us, 8_us));
+  name_streams_by_use(rank_timeline);
   const std::vector<std::string> expected{"compute", "compute", "compute", "comm1", "comm0"};
   for (std::size_t i = 0; i < expected.size(); ++i)
-    CHECK(of.work[i].stream == expected[i]);
+    CHECK(rank_timeline.work[i].stream == expected[i]);
   RankTimeline one = timeline();
   name_streams_by_use(one);
   CHECK(one.work[3].stream == "comm");
@@ -125,11 +125,12 @@ TEST_CASE("the collectives of a rank recorded alone waited within bounds") {
 }
 
 TEST_CASE("of many operators the 20 longest are compared") {
-  RankTimeline of{.rank = 0, .steps = 1.0, .length = 1000_us, .work = {}};
+  RankTimeline rank_timeline{.rank = 0, .steps = 1.0, .length = 1000_us, .work = {}};
   for (int i = 1; i <= 30; ++i)
-    of.work.push_back(placed("op" + std::to_string(i), "s", WorkClass::vector, {}, Picoseconds{i * 1'000'000}));
-  const RankSimilarity similarity = compare(of, of, of, std::nullopt);
-  const auto is_operator = [](const SimilarityRow& each) { return each.figure.starts_with("operator "); };
+    rank_timeline.work.push_back(
+        placed("op" + std::to_string(i), "s", WorkClass::vector, {}, Picoseconds{i * 1'000'000}));
+  const RankSimilarity similarity = compare(rank_timeline, rank_timeline, rank_timeline, std::nullopt);
+  const auto is_operator = [](const SimilarityRow& row) { return row.figure.starts_with("operator "); };
   CHECK(std::ranges::count_if(similarity.rows, is_operator) == 20);
   CHECK(similarity.rows.back().figure == "operator op11");
 }

@@ -51,9 +51,9 @@ RecordedWork work_of(WorkClass work_class, Picoseconds duration) {
           .after_stream = us(3)};
 }
 
-std::uint32_t add_operator(RecordedRun& run, RecordedOperator of) {
-  of.note = rule;
-  run.operators.push_back(std::move(of));
+std::uint32_t add_operator(RecordedRun& run, RecordedOperator recorded) {
+  recorded.note = rule;
+  run.operators.push_back(std::move(recorded));
   return static_cast<std::uint32_t>(run.operators.size() - 1);
 }
 
@@ -89,7 +89,7 @@ double alone(const Operator& op) {
   return time_of(op, mi300x_like_trainer(), {.launch = LaunchCost::device}).time.value;
 }
 
-/// Of the first lag, and one between each of four.
+/// The first lag, and one between each of four.
 constexpr double kLags = (5 + 3 * 3) * 1e-6;
 
 /// All ranks but the first two do nothing. Rank 1 comes 30 us late.

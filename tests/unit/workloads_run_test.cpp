@@ -74,8 +74,8 @@ TEST_CASE("a GEMM enqueued first keeps the all-gather out until a wave leaves ro
 }
 
 TEST_CASE("a note says for how much of their time channels waited for slots, and how many then share a CU") {
-  // 576 tiles are 72 an XCD: after a full wave 34 leave 4 CUs for 7 channels. Six of them are two on a CU,
-  // where each has half of 12 GB/s, three quarters of the 8 GB/s of a channel alone.
+  // 576 tiles are 72 an XCD: after a full wave 34 leave 4 CUs for 7 channels. Six of them are two on a
+  // CU, where each has half of 12 GB/s, three quarters of the 8 GB/s of a channel alone.
   RunResult run = run_once(pair(gemm_of_tiles(24, 24), gather(Bytes{5e7})), in_order({"compute", "fsdp"}), {});
   const double waited = wave_seconds() / (run.collectives.end.value - kLaunch);
   REQUIRE(run.notes.size() == 1);

@@ -33,8 +33,8 @@ RunResult run(const TrainingSetup& setup, bool exact) { return run_step(step_of(
 
 double total(const RunResult& result) {
   Seconds sum;
-  for (const ClassTime& its : result.classes.front().times.classes)
-    sum += its.time;
+  for (const ClassTime& class_time : result.classes.front().times.classes)
+    sum += class_time.time;
   return sum.value;
 }
 

@@ -1,4 +1,4 @@
-// Where the time of a step goes, and what of it interference takes.
+// Divides the time of a step by what it is spent on, and finds what interference takes of it.
 
 #include "gpu/kernels/attention/attention_shape.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
@@ -45,8 +45,8 @@ TEST_CASE("unions of spans: kernels, communication, what of it is exposed, and n
   // kernels       [--- a ---]    [ b ]
   //                    [c]                                    inside of a
   // moved              [------ x -----]    [ y ]
-  // kernels 3, communication 4, of which 2 to 3 and 4 to 5 ran beside kernels; neither in 0 to 1, 6 to 7, 8
-  // to 9.
+  // kernels 3, communication 4, of which 2 to 3 and 4 to 5 ran beside kernels; neither in 0 to 1, 6 to 7, 8 to
+  // 9.
   const std::vector<TimedOperation> timed = {{"gemm", 1.0_us, 3.0_us},
                                              {"norm", 2.0_us, 2.5_us},
                                              {"gemm", 4.0_us, 5.0_us},
@@ -89,18 +89,18 @@ TEST_CASE("exposed communication is divided by kind, and what waited for a membe
 }
 
 TEST_CASE("operations by class: what a kernel is, not what it is named") {
-  const auto of = [](auto work) {
+  const auto class_of_work = [](auto work) {
     const Program program = program_of({{"s", {{"k", work}}}}, 2);
     return class_of(program, program.scripts[0].streams[0][0]);
   };
-  CHECK(of(AttentionShape{}) == "attention");
-  CHECK(of(VectorShape{.chain = VectorOp::softmax}) == "softmax");
-  CHECK(of(VectorShape{.chain = VectorOp::layernorm}) == "norm");
-  CHECK(of(VectorShape{.chain = VectorOp::adam}) == "optimizer");
-  CHECK(of(VectorShape{.chain = VectorOp::embedding}) == "embedding");
-  CHECK(of(VectorShape{.chain = VectorOp::copy}) == "elementwise");
-  CHECK(of(CollectiveCall{CollectiveKind::reduce_scatter, Bytes{1}}) == "reduce_scatter");
-  CHECK(of(WrittenRecord{"e"}).empty());
+  CHECK(class_of_work(AttentionShape{}) == "attention");
+  CHECK(class_of_work(VectorShape{.chain = VectorOp::softmax}) == "softmax");
+  CHECK(class_of_work(VectorShape{.chain = VectorOp::layernorm}) == "norm");
+  CHECK(class_of_work(VectorShape{.chain = VectorOp::adam}) == "optimizer");
+  CHECK(class_of_work(VectorShape{.chain = VectorOp::embedding}) == "embedding");
+  CHECK(class_of_work(VectorShape{.chain = VectorOp::copy}) == "elementwise");
+  CHECK(class_of_work(CollectiveCall{CollectiveKind::reduce_scatter, Bytes{1}}) == "reduce_scatter");
+  CHECK(class_of_work(WrittenRecord{"e"}).empty());
 }
 
 TEST_CASE("kernels, exposed communication and idle time are the step's, classes have every operation") {
@@ -121,8 +121,8 @@ TEST_CASE("kernels, exposed communication and idle time are the step's, classes 
       for_each_operation(experiment.program, [&](const Operation& operation) {
         operations += class_of(experiment.program, operation).empty() ? 0.0 : 1.0;
       });
-      for (const ClassTime& its : run.classes.front().times.classes)
-        counted += its.count;
+      for (const ClassTime& class_time : run.classes.front().times.classes)
+        counted += class_time.count;
       CHECK(counted == operations);
     }
   }

@@ -22,7 +22,7 @@ using namespace c3::test;
 
 namespace {
 
-/// As ExperimentFile::outline() makes it of \p whole.
+/// The outline that ExperimentFile::outline() makes of \p whole.
 Experiment outline_of(const Experiment& whole) {
   Experiment outline = whole;
   const ProgramFamily& family = *whole.family;

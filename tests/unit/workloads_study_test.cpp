@@ -83,7 +83,7 @@ WrittenExperiment with_links_of(std::optional<std::uint64_t> draw) {
 }  // namespace
 
 TEST_CASE("time is the median over seeds by nearest rank, with the 5th and 95th percentile beside it") {
-  // Of 8 sorted times: ranks ceil(0.5 x 8) = 4, ceil(0.05 x 8) = 1 and ceil(0.95 x 8) = 8.
+  // Quantiles of 8 sorted times: ranks ceil(0.5 x 8) = 4, ceil(0.05 x 8) = 1 and ceil(0.95 x 8) = 8.
   const Experiment experiment = drawn_pair(8);
   const StudyResult result = study(experiment);
   REQUIRE(result.strategies.size() == 2);
@@ -121,9 +121,9 @@ TEST_CASE("alone is under a strategy's own channels, backend and partition, idea
   const StrategyResult by_default = study(experiment).strategies[1];
   concurrent.streams["fsdp"].priority = 1;  // beside nobody it means nothing
   CHECK(study(experiment).strategies[1].collective->alone == by_default.collective->alone);
-  const auto with_few = [](StreamPolicy& its) { its.method.channels.most = 8; };
-  const auto on_engines = [](StreamPolicy& its) { its.backend = Backend::dma; };
-  const auto on_8_cus = [](StreamPolicy& its) { its.cus = {8, 8}; };
+  const auto with_few = [](StreamPolicy& policy) { policy.method.channels.most = 8; };
+  const auto on_engines = [](StreamPolicy& policy) { policy.backend = Backend::dma; };
+  const auto on_8_cus = [](StreamPolicy& policy) { policy.cus = {8, 8}; };
   for (const std::function<void(StreamPolicy&)>& change :
        std::vector<std::function<void(StreamPolicy&)>>{with_few, on_engines, on_8_cus}) {
     concurrent.streams = {};

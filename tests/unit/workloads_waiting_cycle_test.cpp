@@ -188,16 +188,17 @@ TEST_CASE("random programs with hosts end exactly where no circle is found, what
         written.back().streams.push_back({"s" + std::to_string(stream), {}});
     }
     const auto add = [&](int rank, std::size_t stream, WrittenOperation operation) {
-      auto& its = written[static_cast<std::size_t>(rank)].streams[stream].operations;
-      its.insert(its.begin() + static_cast<std::ptrdiff_t>(below(its.size() + 1)), std::move(operation));
+      auto& operations = written[static_cast<std::size_t>(rank)].streams[stream].operations;
+      operations.insert(operations.begin() + static_cast<std::ptrdiff_t>(below(operations.size() + 1)),
+                        std::move(operation));
     };
     for (int i = 0; i < 6; ++i) {
       const std::string name = std::to_string(i);
       const std::size_t stream = below(kStreams);
       const int rank = static_cast<int>(below(kRanks)), other = (rank + 1) % kRanks;
       if (below(3) == 0) {
-        for (const int its : {rank, other})
-          add(its, stream, sum("sum" + name, {std::min(rank, other), std::max(rank, other)}));
+        for (const int member : {rank, other})
+          add(member, stream, sum("sum" + name, {std::min(rank, other), std::max(rank, other)}));
       } else {
         add(rank, stream, {"", WrittenRecord{"event" + name}});
         add(rank, (stream + 1) % kStreams, {"", WrittenWait{"event" + name}});
@@ -262,10 +263,11 @@ TEST_CASE("random programs of messages, sums and events end exactly where no cir
               sum("sum" + std::to_string(i), {std::min(from, to), std::max(from, to)}));
       }
     }
-    for (auto& its : operations) {
-      if (below(3) > 0 && its.size() > 1)
-        std::swap(its[0], its[static_cast<std::size_t>(below(static_cast<int>(its.size())))]);
-      its.push_back({"work", TimedKernel{.duration = 1.0_us}});
+    for (auto& rank_operations : operations) {
+      if (below(3) > 0 && rank_operations.size() > 1)
+        std::swap(rank_operations[0],
+                  rank_operations[static_cast<std::size_t>(below(static_cast<int>(rank_operations.size())))]);
+      rank_operations.push_back({"work", TimedKernel{.duration = 1.0_us}});
     }
     Experiment experiment = experiment_of(by_rank(std::move(operations)));
     const bool is_stuck = !waiting_cycle(experiment.program, kTogether, kRanks).empty();
@@ -298,8 +300,8 @@ TEST_CASE("random programs of many messages end exactly where no circle is found
       operations[static_cast<std::size_t>(from)].push_back(send((to - from + kRanks) % kRanks));
       operations[static_cast<std::size_t>(to)].push_back(receive((from - to + kRanks) % kRanks));
     }
-    for (auto& its : operations)
-      std::shuffle(its.begin(), its.end(), random);
+    for (auto& rank_operations : operations)
+      std::shuffle(rank_operations.begin(), rank_operations.end(), random);
     Experiment experiment = experiment_of(by_rank(std::move(operations)));
     bool was_stuck = true;
     for (const Bytes buffer : {Bytes{}, 1.0_MiB, 2.0_MiB, 3.0_MiB, 16.0_MiB}) {

@@ -54,7 +54,7 @@ struct Transfer {
 
 /// For each lane its transfers, one after the other.
 using Traffic = std::vector<std::vector<Transfer>>;
-/// Of every transfer, shape [lane][transfer].
+/// Dates of every transfer, shape [lane][transfer].
 using Dates = std::vector<std::vector<double>>;
 
 std::uint64_t random_size(std::mt19937_64& random) { return 1'000'000 + random() % 1'000'000; }

@@ -22,6 +22,7 @@ namespace c3 { inline namespace sampling {
 class RunningSamples {
  public:
   static constexpr std::size_t kFewestDraws = 3;
+
   /// \param error of the sum of all durations, relative, above 0; \param confidence above 0, below 1
   RunningSamples(double error, double confidence);
 
@@ -30,8 +31,6 @@ class RunningSamples {
   bool is_known(std::size_t number) const;
   /// A simulated duration of the class, chosen by \p key. \pre there is one
   Seconds draw(std::size_t number, std::uint64_t key) const;
-  /// Mean of the simulated durations of the class. \pre there is one
-  Seconds mean(std::size_t number) const { return Seconds{classes_.at(number).mean}; }
 
   void add_simulated(std::size_t number, Seconds duration);
   void add_replayed(std::size_t number, Seconds duration);
