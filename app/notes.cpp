@@ -51,12 +51,12 @@ std::vector<std::string> notes_on(const KernelOptions& options, const std::vecto
     use.measured_launch = measured && (is_first || use.measured_launch);
   }
   std::vector<std::string> notes;
-  for (const auto& [name, of] : by_gpu) {
+  for (const auto& [name, gpu_and_use] : by_gpu) {
     ClusterSpec alone;
-    alone.gpu = *of.first;
-    add(notes, unused_keys(overridden_keys(options.sets), alone, of.second));
-    add_preset_doubts(notes, *of.first);
-    add(notes, doubts_about(*of.first));
+    alone.gpu = *gpu_and_use.first;
+    add(notes, unused_keys(overridden_keys(options.sets), alone, gpu_and_use.second));
+    add_preset_doubts(notes, *gpu_and_use.first);
+    add(notes, doubts_about(*gpu_and_use.first));
   }
   return notes;
 }

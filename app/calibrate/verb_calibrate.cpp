@@ -162,11 +162,11 @@ std::string value_table(const CoefficientTable& start, const KernelFit& fit) {
     const auto& [key, before] = start.values[i];
     const double after = fit.table.values[i].second;
     const bool at_bound = std::ranges::find(fit.at_bound, key) != fit.at_bound.end();
-    const auto of =
-        std::ranges::find_if(keys, [&](const CoefficientKey& each) { return key.starts_with(each.key); });
+    const auto found = std::ranges::find_if(
+        keys, [&](const CoefficientKey& coefficient) { return key.starts_with(coefficient.key); });
     values.add({key, fmt::format("{:.4g}", before),
                 after == before ? "unchanged" : fmt::format("{:.4g}", after),
-                fmt::format("{}{}", of->meaning, at_bound ? " (AT THE BOUND OF ITS RANGE)" : "")});
+                fmt::format("{}{}", found->meaning, at_bound ? " (AT THE BOUND OF ITS RANGE)" : "")});
   }
   return values.text();
 }

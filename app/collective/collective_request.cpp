@@ -276,7 +276,9 @@ CollectiveRequest::CollectiveRequest(const CollectiveOptions& options)
   }
 }
 
-double CollectiveRequest::count(const CollectiveCall& of) const { return of.bytes / counted_unit(of, members); }
+double CollectiveRequest::count(const CollectiveCall& sized_call) const {
+  return sized_call.bytes / counted_unit(sized_call, members);
+}
 
 std::vector<std::string> offered_collectives() { return names_of(offered_kinds()); }
 

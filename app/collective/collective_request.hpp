@@ -29,7 +29,7 @@ struct CollectiveRequest {
   explicit CollectiveRequest(const CollectiveOptions& options);
 
   /// Elements as nccl-tests counts them: of a rank's shard where each has one.
-  double count(const CollectiveCall& sized) const;
+  double count(const CollectiveCall& sized_call) const;
 
   /// What to compare with; null: nothing.
   const MeasuredChoice* measured() const { return file && file->measured ? &*file->measured : nullptr; }

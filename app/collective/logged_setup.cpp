@@ -115,7 +115,8 @@ class SetupReader {
     std::string by;
     if (name == "NCCL_ALGO" && options_.algorithms != usual.algorithms) by = "--algo";
     if (name == "NCCL_PROTO" && options_.protocols != usual.protocols) by = "--proto";
-    const auto given = std::ranges::find(setup_.environment, name, [](const auto& each) { return each.first; });
+    const auto given =
+        std::ranges::find(setup_.environment, name, [](const auto& setting) { return setting.first; });
     if (given != setup_.environment.end() && given->second == value) return true;
     if (given != setup_.environment.end()) by = "--env";
     if (by.empty()) return false;

@@ -145,7 +145,7 @@ Changes for_kernels(const Experiment&, const TrainingSetup& setup) {
 
 struct PartChanges {
   std::string_view part;  ///< how its name begins
-  Changes (*of)(const Experiment&, const TrainingSetup&);
+  Changes (*changes)(const Experiment&, const TrainingSetup&);
 };
 constexpr std::array kOfSteps{PartChanges{"communication: tensor parallel", for_tensor_parallel},
                               PartChanges{"communication: data parallel", for_data_parallel},
@@ -163,9 +163,9 @@ Changes changes_for(const std::string& part, const Experiment& experiment) {
   const bool interferes = part.starts_with("interference");
   if (interferes || (part.starts_with("communication") && !experiment.step)) return channels(experiment);
   if (!experiment.step) return {};
-  const auto found =
-      std::ranges::find_if(kOfSteps, [&](const PartChanges& its) { return part.starts_with(its.part); });
-  return found == kOfSteps.end() ? Changes{} : found->of(experiment, training_of(experiment));
+  const auto found = std::ranges::find_if(
+      kOfSteps, [&](const PartChanges& step_part) { return part.starts_with(step_part.part); });
+  return found == kOfSteps.end() ? Changes{} : found->changes(experiment, training_of(experiment));
 }
 
 }  // namespace
@@ -177,7 +177,7 @@ std::vector<Choice> choices_of(const Experiment& experiment, const Waterfall& fa
     if (parts == kMostParts || part.time < kWorthwhile * fall.time) break;
     Changes changes = changes_for(part.name, experiment);
     std::erase_if(changes, [&](const KeyChange& change) {
-      return std::ranges::any_of(choices, [&](const Choice& its) { return its.key.what == change.what; });
+      return std::ranges::any_of(choices, [&](const Choice& choice) { return choice.key.what == change.what; });
     });
     if (!changes.empty()) ++parts;
     for (KeyChange& change : changes)

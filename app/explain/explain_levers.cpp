@@ -12,8 +12,9 @@ namespace {
 /// What a file says of a what-if factor; 1 where it says nothing.
 double scale_in(const ExplainRequest& request, const std::string& table, const std::string& key) {
   const Node document = load_document(request.file, request.sets);
-  const Node* const its = document.table()->find(table);
-  const Node* const scale = its != nullptr && its->table() != nullptr ? its->table()->find(key) : nullptr;
+  const Node* const section = document.table()->find(table);
+  const Node* const scale =
+      section != nullptr && section->table() != nullptr ? section->table()->find(key) : nullptr;
   if (scale == nullptr) return 1.0;
   if (const auto* number = std::get_if<double>(&scale->value)) return *number;
   if (const auto* whole = std::get_if<std::int64_t>(&scale->value)) return static_cast<double>(*whole);
@@ -65,8 +66,8 @@ Experiment with_launch_time(Experiment experiment, double factor) {
 }
 
 void scale_latency(ProtocolSpec& protocol, double factor) {
-  for (Seconds* its : {&protocol.base_latency, &protocol.hop_latency, &protocol.network_latency})
-    *its = factor * *its;
+  for (Seconds* latency : {&protocol.base_latency, &protocol.hop_latency, &protocol.network_latency})
+    *latency = factor * *latency;
 }
 
 Experiment with_collective_latency(Experiment experiment, double factor) {
@@ -74,8 +75,9 @@ Experiment with_collective_latency(Experiment experiment, double factor) {
   scale_latency(library.simple, factor);
   if (library.ll) scale_latency(*library.ll, factor);
   if (library.ll128) scale_latency(*library.ll128, factor);
-  for (Seconds* its : {&library.nvls_latency, &library.nvls_tree_latency, &library.nvls_tree_network_latency})
-    *its = factor * *its;
+  for (Seconds* latency :
+       {&library.nvls_latency, &library.nvls_tree_latency, &library.nvls_tree_network_latency})
+    *latency = factor * *latency;
   return experiment;
 }
 

@@ -41,10 +41,10 @@ std::string waterfall_table(const Explanation& explanation) {
     table.add({"flops at peak", times.text(fall.at_peak), share_text(fall.at_peak / fall.time), "100.0%",
                std::string(name_of(PartMethod::closed_form)), kAbsentCell, kAbsentCell});
   for (std::size_t part = 0; part < fall.parts.size(); ++part) {
-    const WaterfallPart& its = fall.parts[part];
-    table.add({its.name, times.text(its.time), share_text(its.time / fall.time),
-               reached_text(fall.reached_before(part + 1)), std::string(name_of(its.method)),
-               times.text(its.in_order), times.text(its.reversed)});
+    const WaterfallPart& fall_part = fall.parts[part];
+    table.add({fall_part.name, times.text(fall_part.time), share_text(fall_part.time / fall.time),
+               reached_text(fall.reached_before(part + 1)), std::string(name_of(fall_part.method)),
+               times.text(fall_part.in_order), times.text(fall_part.reversed)});
   }
   table.add({"the run", times.text(fall.time), "100.0%", reached_text(fall.reached()), kAbsentCell, kAbsentCell,
              kAbsentCell});
@@ -58,10 +58,10 @@ std::string waterfall_table(const Explanation& explanation) {
                   share_text(fall.interaction() / (fall.time - fall.at_peak)));
   if (fall.at_peak <= Seconds{})
     text += "no kernel with a shape has products: what is reached of the peak is not known\n";
-  if (const auto& its = explanation.interference)
+  if (const auto& interference = explanation.interference)
     text += fmt::format(
         "interference: kernels run {} {} longer, exposed communication and waiting take {} {} more\n",
-        times.text(its->kernels), times.unit(), times.text(its->beside), times.unit());
+        times.text(interference->kernels), times.unit(), times.text(interference->beside), times.unit());
   return text;
 }
 
@@ -70,9 +70,9 @@ std::string communication_table(const Explanation& explanation) {
   const Seconds time = explanation.waterfall.time;
   const TimeColumn times(time);
   TextTable table({"exposed communication", times.unit(), "of the run", "waiting", "latency", "bandwidth"});
-  for (const CommunicationSplit& its : explanation.communication)
-    table.add({its.name, times.text(its.exposed), share_text(its.exposed / time), times.text(its.waiting),
-               times.text(its.latency), times.text(its.bandwidth)});
+  for (const CommunicationSplit& split : explanation.communication)
+    table.add({split.name, times.text(split.exposed), share_text(split.exposed / time),
+               times.text(split.waiting), times.text(split.latency), times.text(split.bandwidth)});
   return table.text() +
          "of the run as it is, on an average GPU, while no kernel runs; waiting: for members that have not "
          "come\n\n";
@@ -82,10 +82,11 @@ std::string path_table(const Explanation& explanation) {
   const CriticalPath& path = explanation.path;
   const TimeColumn times(path.time);
   TextTable table({"critical path", times.unit(), "share", "on it", "off it", "least slack", "median slack"});
-  for (const PathClass& its : path.classes)
-    table.add({its.name, times.text(its.on_path), share_text(its.on_path / path.time), std::to_string(its.on),
-               std::to_string(its.off), its.off > 0 ? times.text(its.least_slack) : kAbsentCell,
-               its.off > 0 ? times.text(its.median_slack) : kAbsentCell});
+  for (const PathClass& path_class : path.classes)
+    table.add({path_class.name, times.text(path_class.on_path), share_text(path_class.on_path / path.time),
+               std::to_string(path_class.on), std::to_string(path_class.off),
+               path_class.off > 0 ? times.text(path_class.least_slack) : kAbsentCell,
+               path_class.off > 0 ? times.text(path_class.median_slack) : kAbsentCell});
   return table.text() +
          fmt::format(
              "of one repetition{}; launch: between the end of one operation and the start of the next; slack:\n"
@@ -96,11 +97,12 @@ std::string path_table(const Explanation& explanation) {
 std::string lever_table(const Explanation& explanation) {
   const Seconds time = explanation.waterfall.time;
   TextTable table({"lever", "elasticity", "5 %", "95 %", "less of it", "more of it", "1.5 times better"});
-  for (const LeverResult& its : explanation.levers)
-    table.add({its.name, fmt::format("{:+.3f}", its.elasticity),
-               its.p5 ? fmt::format("{:+.3f}", *its.p5) : kAbsentCell,
-               its.p95 ? fmt::format("{:+.3f}", *its.p95) : kAbsentCell, change_text(its.at_low / time - 1.0),
-               change_text(its.at_high / time - 1.0), change_text(its.improved / time - 1.0)});
+  for (const LeverResult& lever : explanation.levers)
+    table.add({lever.name, fmt::format("{:+.3f}", lever.elasticity),
+               lever.p5 ? fmt::format("{:+.3f}", *lever.p5) : kAbsentCell,
+               lever.p95 ? fmt::format("{:+.3f}", *lever.p95) : kAbsentCell,
+               change_text(lever.at_low / time - 1.0), change_text(lever.at_high / time - 1.0),
+               change_text(lever.improved / time - 1.0)});
   return table.text() +
          fmt::format(
              "elasticity: d ln(time) / d ln(lever), between 1/{0} and {0} of a rate or latency; other columns: "
@@ -114,9 +116,10 @@ std::string lever_table(const Explanation& explanation) {
 std::string choice_table(const Explanation& explanation) {
   TextTable table({"choice", "for", "change"});
   std::size_t impossible = 0;
-  for (const ChoiceResult& its : explanation.choices) {
-    if (its.problem.empty())
-      table.add({its.choice.key.what, its.choice.part, change_text(-its.saving(explanation.waterfall.time))});
+  for (const ChoiceResult& result : explanation.choices) {
+    if (result.problem.empty())
+      table.add({result.choice.key.what, result.choice.part,
+                 change_text(-result.saving(explanation.waterfall.time))});
     else
       ++impossible;
   }
@@ -141,24 +144,24 @@ std::string binding_text(const std::vector<LeverResult>& levers, Seconds time) {
 
 /// The choice that saves most.
 std::string choice_text(const std::vector<ChoiceResult>& choices, Seconds time) {
-  const auto saving = [time](const ChoiceResult& its) { return its.saving(time); };
+  const auto saving = [time](const ChoiceResult& result) { return result.saving(time); };
   constexpr double kLeast = 0.005;  // a share of the time: less is noise
   const ChoiceResult* const most = first_of(choices, saving, kLeast);
   if (most == nullptr &&
-      std::ranges::any_of(choices, [](const ChoiceResult& its) { return its.problem.empty(); }))
+      std::ranges::any_of(choices, [](const ChoiceResult& result) { return result.problem.empty(); }))
     return ". No choice that was tried on this hardware saves more than 0.5 %";
   if (most == nullptr) return "";
   return fmt::format(". Change first, without other hardware: {}, which saves {}", most->choice.key.what,
                      share_text(saving(*most)));
 }
 
-Json method_json(const WaterfallPart& its) {
+Json method_json(const WaterfallPart& part) {
   const auto us = [](const std::optional<Seconds>& time) { return time ? Json(*time / 1.0_us) : Json(); };
-  return {{"name", its.name},
-          {"time_us", its.time / 1.0_us},
-          {"method", name_of(its.method)},
-          {"in_order_us", us(its.in_order)},
-          {"reversed_us", us(its.reversed)}};
+  return {{"name", part.name},
+          {"time_us", part.time / 1.0_us},
+          {"method", name_of(part.method)},
+          {"in_order_us", us(part.in_order)},
+          {"reversed_us", us(part.reversed)}};
 }
 
 Json interference_json(const std::optional<InterferenceSplit>& split) {
@@ -198,40 +201,40 @@ std::string explain_json(const Explanation& explanation) {
   Json parts = Json::array(), splits = Json::array(), classes = Json::array(), levers = Json::array(),
        choices = Json::array();
   for (std::size_t part = 0; part < fall.parts.size(); ++part) {
-    Json its = method_json(fall.parts[part]);
-    its["peak_left"] = optional(fall.reached_before(part + 1));
-    parts.push_back(std::move(its));
+    Json part_json = method_json(fall.parts[part]);
+    part_json["peak_left"] = optional(fall.reached_before(part + 1));
+    parts.push_back(std::move(part_json));
   }
-  for (const CommunicationSplit& its : explanation.communication)
-    splits.push_back({{"name", its.name},
-                      {"exposed_us", us(its.exposed)},
-                      {"waiting_us", us(its.waiting)},
-                      {"latency_us", its.latency ? Json(us(*its.latency)) : Json()},
-                      {"bandwidth_us", its.bandwidth ? Json(us(*its.bandwidth)) : Json()}});
-  for (const PathClass& its : explanation.path.classes)
-    classes.push_back({{"name", its.name},
-                       {"on_path_us", us(its.on_path)},
-                       {"on_path", its.on},
-                       {"off_path", its.off},
-                       {"off_path_us", us(its.off_path)},
-                       {"least_slack_us", its.off > 0 ? Json(us(its.least_slack)) : Json()},
-                       {"median_slack_us", its.off > 0 ? Json(us(its.median_slack)) : Json()}});
-  for (const LeverResult& its : explanation.levers)
-    levers.push_back({{"name", its.name},
-                      {"kind", name_of(its.kind)},
-                      {"elasticity", its.elasticity},
-                      {"elasticity_p5", optional(its.p5)},
-                      {"elasticity_p95", optional(its.p95)},
-                      {"time_at_low_us", us(its.at_low)},
-                      {"time_at_high_us", us(its.at_high)},
-                      {"time_improved_us", us(its.improved)}});
-  for (const ChoiceResult& its : explanation.choices) {
-    const bool runs = its.problem.empty();
-    choices.push_back({{"change", its.choice.key.what},
-                       {"sets", its.choice.key.sets},
-                       {"part", its.choice.part},
-                       {"time_us", runs ? Json(us(its.time)) : Json()},
-                       {"problem", runs ? Json() : Json(its.problem)}});
+  for (const CommunicationSplit& split : explanation.communication)
+    splits.push_back({{"name", split.name},
+                      {"exposed_us", us(split.exposed)},
+                      {"waiting_us", us(split.waiting)},
+                      {"latency_us", split.latency ? Json(us(*split.latency)) : Json()},
+                      {"bandwidth_us", split.bandwidth ? Json(us(*split.bandwidth)) : Json()}});
+  for (const PathClass& path_class : explanation.path.classes)
+    classes.push_back({{"name", path_class.name},
+                       {"on_path_us", us(path_class.on_path)},
+                       {"on_path", path_class.on},
+                       {"off_path", path_class.off},
+                       {"off_path_us", us(path_class.off_path)},
+                       {"least_slack_us", path_class.off > 0 ? Json(us(path_class.least_slack)) : Json()},
+                       {"median_slack_us", path_class.off > 0 ? Json(us(path_class.median_slack)) : Json()}});
+  for (const LeverResult& lever : explanation.levers)
+    levers.push_back({{"name", lever.name},
+                      {"kind", name_of(lever.kind)},
+                      {"elasticity", lever.elasticity},
+                      {"elasticity_p5", optional(lever.p5)},
+                      {"elasticity_p95", optional(lever.p95)},
+                      {"time_at_low_us", us(lever.at_low)},
+                      {"time_at_high_us", us(lever.at_high)},
+                      {"time_improved_us", us(lever.improved)}});
+  for (const ChoiceResult& result : explanation.choices) {
+    const bool runs = result.problem.empty();
+    choices.push_back({{"change", result.choice.key.what},
+                       {"sets", result.choice.key.sets},
+                       {"part", result.choice.part},
+                       {"time_us", runs ? Json(us(result.time)) : Json()},
+                       {"problem", runs ? Json() : Json(result.problem)}});
   }
   const Json json{{"schema_version", kExplainJsonVersion},
                   {"experiment", explanation.experiment},

@@ -57,8 +57,8 @@ std::string waterfall_section(const Explanation& explanation) {
   const auto size = [&](Seconds time) { return time / unit.size; };
   BarAxis axis{.low = 0.0, .high = size(fall.time)};
   Seconds sum = fall.at_peak;
-  for (const WaterfallPart& its : fall.parts)
-    axis.hold(size(sum += its.time));
+  for (const WaterfallPart& part : fall.parts)
+    axis.hold(size(sum += part.time));
   const std::string unit_name(unit.name);
   const auto cells = [&](Seconds time, std::optional<double> left, const std::string& method) {
     return fmt::format(R"(<td class="time">{}<span class="unit"> {}</span></td>)", unit.format(time),
@@ -72,10 +72,10 @@ std::string waterfall_section(const Explanation& explanation) {
                      cells(fall.at_peak, 1.0, std::string(name_of(PartMethod::closed_form))));
   sum = fall.at_peak;
   for (std::size_t i = 0; i < fall.parts.size(); ++i) {
-    const WaterfallPart& its = fall.parts[i];
-    rows += fall_row(its.name, part_colour(its), size(sum), size(sum + its.time), axis,
-                     cells(its.time, fall.reached_before(i + 1), std::string(name_of(its.method))));
-    sum += its.time;
+    const WaterfallPart& part = fall.parts[i];
+    rows += fall_row(part.name, part_colour(part), size(sum), size(sum + part.time), axis,
+                     cells(part.time, fall.reached_before(i + 1), std::string(name_of(part.method))));
+    sum += part.time;
   }
   rows += fall_row("the run", "whole", 0.0, size(fall.time), axis, cells(fall.time, fall.reached(), ""));
   return fmt::format(
@@ -98,11 +98,13 @@ std::string exposed_section(const Explanation& explanation) {
   if (explanation.communication.empty()) return "";
   const Seconds time = explanation.waterfall.time;
   const TimeUnit unit = unit_for(time);
-  const auto text = [&](const std::optional<Seconds>& its) { return its ? unit.format(*its) : std::string(); };
+  const auto text = [&](const std::optional<Seconds>& duration) {
+    return duration ? unit.format(*duration) : std::string();
+  };
   std::vector<std::vector<std::string>> rows;
-  for (const CommunicationSplit& its : explanation.communication)
-    rows.push_back({escaped(its.name), unit.format(its.exposed), percent_text(its.exposed / time),
-                    unit.format(its.waiting), text(its.latency), text(its.bandwidth)});
+  for (const CommunicationSplit& split : explanation.communication)
+    rows.push_back({escaped(split.name), unit.format(split.exposed), percent_text(split.exposed / time),
+                    unit.format(split.waiting), text(split.latency), text(split.bandwidth)});
   return "<section id=\"exposed\">\n<h2>Communication that no kernel hides</h2>\n" +
          table_html("times", {"", unit.name, "of the run", "waiting", "latency", "bandwidth"}, rows) +
          "<p class=\"note\">Of the run as it is, on an average GPU. Waiting: for members that have not come."
@@ -113,11 +115,12 @@ std::string path_section(const Explanation& explanation) {
   const CriticalPath& path = explanation.path;
   const TimeUnit unit = unit_for(path.time);
   std::vector<std::vector<std::string>> rows;
-  for (const PathClass& its : path.classes)
-    rows.push_back({escaped(its.name), unit.format(its.on_path), percent_text(its.on_path / path.time),
-                    std::to_string(its.on), std::to_string(its.off),
-                    its.off > 0 ? unit.format(its.least_slack) : "",
-                    its.off > 0 ? unit.format(its.median_slack) : ""});
+  for (const PathClass& path_class : path.classes)
+    rows.push_back({escaped(path_class.name), unit.format(path_class.on_path),
+                    percent_text(path_class.on_path / path.time), std::to_string(path_class.on),
+                    std::to_string(path_class.off),
+                    path_class.off > 0 ? unit.format(path_class.least_slack) : "",
+                    path_class.off > 0 ? unit.format(path_class.median_slack) : ""});
   return "<section id=\"path\">\n<h2>What the end waited for</h2>\n" +
          table_html("times",
                     {"", unit.name, "share", "operations on it", "off it",
@@ -129,32 +132,32 @@ std::string path_section(const Explanation& explanation) {
              explanation.path_of.empty() ? "" : ", " + escaped(explanation.path_of));
 }
 
-std::string lever_row(const LeverResult& its, Seconds time, const BarAxis& axis) {
+std::string lever_row(const LeverResult& lever, Seconds time, const BarAxis& axis) {
   const auto change = [time](Seconds other) { return signed_percent(other / time - 1.0); };
   std::string svg =
-      plot_begin(kBarHeight, its.name) + bar_grid(axis) +
-      value_bar(its.elasticity < 0.0 ? "low" : "high", 0.0, its.elasticity, kBarMargin,
-                kBarHeight - 2 * kBarMargin, axis, fmt::format("{}: {:+.3f}", its.name, its.elasticity));
-  if (its.p5) svg += whisker(axis, *its.p5, *its.p95);
+      plot_begin(kBarHeight, lever.name) + bar_grid(axis) +
+      value_bar(lever.elasticity < 0.0 ? "low" : "high", 0.0, lever.elasticity, kBarMargin,
+                kBarHeight - 2 * kBarMargin, axis, fmt::format("{}: {:+.3f}", lever.name, lever.elasticity));
+  if (lever.p5) svg += whisker(axis, *lever.p5, *lever.p95);
   svg += vertical("zero", axis.x(0.0), kBarHeight, "") + kPlotEnd;
   return fmt::format(R"(<tr><th scope="row">{}</th><td class="bar">{}</td><td class="time">{:+.3f}</td>)",
-                     escaped(its.name), svg, its.elasticity) +
-         labelled("5-95 %", its.p5 ? fmt::format("{:+.3f} to {:+.3f}", *its.p5, *its.p95) : "") +
-         labelled("less of it", change(its.at_low)) + labelled("more of it", change(its.at_high)) +
-         labelled("1.5 times better", change(its.improved)) + "</tr>\n";
+                     escaped(lever.name), svg, lever.elasticity) +
+         labelled("5-95 %", lever.p5 ? fmt::format("{:+.3f} to {:+.3f}", *lever.p5, *lever.p95) : "") +
+         labelled("less of it", change(lever.at_low)) + labelled("more of it", change(lever.at_high)) +
+         labelled("1.5 times better", change(lever.improved)) + "</tr>\n";
 }
 
 std::string lever_section(const Explanation& explanation) {
   if (explanation.levers.empty()) return "";
   const std::vector<LeverResult>& levers = explanation.levers;
   BarAxis axis{.low = 0.0, .high = 0.0};
-  for (const LeverResult& its : levers)
-    for (const auto& value : {std::optional(its.elasticity), its.p5, its.p95})
+  for (const LeverResult& lever : levers)
+    for (const auto& value : {std::optional(lever.elasticity), lever.p5, lever.p95})
       axis.hold(value);
   if (axis.high <= axis.low) axis.high = axis.low + 1.0;
   std::string rows;
-  for (const LeverResult& its : levers)
-    rows += lever_row(its, explanation.waterfall.time, axis);
+  for (const LeverResult& lever : levers)
+    rows += lever_row(lever, explanation.waterfall.time, axis);
   const bool has_draws = levers.front().p5.has_value();
   return "<section id=\"levers\">\n<h2>What would change the time</h2>\n<p class=\"legend\"><span><i "
          "class=\"low\"></i>more of it takes less time</span> <span><i class=\"high\"></i>more of it takes "
@@ -176,10 +179,10 @@ std::string lever_section(const Explanation& explanation) {
 
 std::string choice_section(const Explanation& explanation) {
   std::vector<std::vector<std::string>> rows;
-  for (const ChoiceResult& its : explanation.choices)
-    if (its.problem.empty())
-      rows.push_back({escaped(its.choice.key.what), escaped(its.choice.part),
-                      signed_percent(-its.saving(explanation.waterfall.time))});
+  for (const ChoiceResult& result : explanation.choices)
+    if (result.problem.empty())
+      rows.push_back({escaped(result.choice.key.what), escaped(result.choice.part),
+                      signed_percent(-result.saving(explanation.waterfall.time))});
   if (rows.empty()) return "";
   return "<section id=\"choices\">\n<h2>What can be set otherwise on the same hardware</h2>\n" +
          table_html("times", {"", "for", "change of the time"}, rows) +

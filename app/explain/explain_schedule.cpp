@@ -19,16 +19,17 @@ constexpr double kLaneHeight = 18, kThinHeight = 9;  // pixels: of kernels, of c
 
 Json lane_json(const ScheduleLane& lane) {
   Json slices = Json::array();
-  for (const ScheduledSlice& its : lane.slices)
-    slices.push_back({{"name", its.name}, {"begin", its.begin.value}, {"end", its.end.value}});
+  for (const ScheduledSlice& slice : lane.slices)
+    slices.push_back({{"name", slice.name}, {"begin", slice.begin.value}, {"end", slice.end.value}});
   return {{"name", lane.name}, {"has_kernels", lane.has_kernels ? 1 : 0}, {"slices", std::move(slices)}};
 }
 
 ScheduleLane lane_of(const Json& json) {
   ScheduleLane lane{
       .name = json["name"].text(), .has_kernels = json["has_kernels"].integer() != 0, .slices = {}};
-  for (const Json& its : json["slices"].elements())
-    lane.slices.push_back({its["name"].text(), Seconds{its["begin"].number()}, Seconds{its["end"].number()}});
+  for (const Json& slice : json["slices"].elements())
+    lane.slices.push_back(
+        {slice["name"].text(), Seconds{slice["begin"].number()}, Seconds{slice["end"].number()}});
   return lane;
 }
 
@@ -54,12 +55,12 @@ std::string micro_batch_number(const ScheduledSlice& slice, double left, double 
 std::string lane_row(const ScheduleLane& lane, const std::string& label, const TimeAxis& axis) {
   const double height = lane.has_kernels ? kLaneHeight : kThinHeight;
   std::string svg = plot_begin(height, label + ", " + lane.name) + grid(axis, height), numbers;
-  for (const ScheduledSlice& its : lane.slices) {
-    const double left = axis.x(picoseconds(its.begin)), width = axis.x(picoseconds(its.end)) - left;
-    svg += rectangle(lane.has_kernels ? pass_colour(its) : "comm", left, 1, width, height - 2,
-                     fmt::format("{}: {} to {} {}", its.name, axis.text(picoseconds(its.begin)),
-                                 axis.text(picoseconds(its.end)), axis.unit.name));
-    if (lane.has_kernels) numbers += micro_batch_number(its, left, width);
+  for (const ScheduledSlice& slice : lane.slices) {
+    const double left = axis.x(picoseconds(slice.begin)), width = axis.x(picoseconds(slice.end)) - left;
+    svg += rectangle(lane.has_kernels ? pass_colour(slice) : "comm", left, 1, width, height - 2,
+                     fmt::format("{}: {} to {} {}", slice.name, axis.text(picoseconds(slice.begin)),
+                                 axis.text(picoseconds(slice.end)), axis.unit.name));
+    if (lane.has_kernels) numbers += micro_batch_number(slice, left, width);
   }
   return fmt::format(
       "<div class=\"lane\"><span class=\"label\">{}</span><div class=\"plot\">{}{}{}</div></div>\n",
@@ -71,8 +72,8 @@ std::string schedule_legend(const StepSchedule& schedule) {
   std::set<std::string_view> drawn;
   for (const RankSchedule& rank : schedule.ranks)
     for (const ScheduleLane& lane : rank.lanes)
-      for (const ScheduledSlice& its : lane.slices)
-        drawn.insert(lane.has_kernels ? pass_colour(its) : "comm");
+      for (const ScheduledSlice& slice : lane.slices)
+        drawn.insert(lane.has_kernels ? pass_colour(slice) : "comm");
   const std::string kernels = drawn.contains("backward") ? "kernels, forward pass" : "kernels";
   std::string items;
   for (const auto& [colour, text] : {std::pair<std::string_view, std::string>{"compute", kernels},
@@ -91,11 +92,11 @@ std::string rank_label(const RankSchedule& rank) {
 
 std::string schedule_json(const StepSchedule& schedule) {
   Json ranks = Json::array();
-  for (const RankSchedule& its : schedule.ranks) {
+  for (const RankSchedule& rank : schedule.ranks) {
     Json lanes = Json::array();
-    for (const ScheduleLane& lane : its.lanes)
+    for (const ScheduleLane& lane : rank.lanes)
       lanes.push_back(lane_json(lane));
-    ranks.push_back({{"rank", its.rank}, {"name", its.name}, {"lanes", std::move(lanes)}});
+    ranks.push_back({{"rank", rank.rank}, {"name", rank.name}, {"lanes", std::move(lanes)}});
   }
   return Json{{"time", schedule.time.value}, {"ranks", std::move(ranks)}}.dump();
 }
@@ -103,9 +104,10 @@ std::string schedule_json(const StepSchedule& schedule) {
 StepSchedule schedule_of_json(const std::string& text) {
   const Json json = Json::parse(text);
   StepSchedule schedule{.time = Seconds{json["time"].number()}, .ranks = {}};
-  for (const Json& its : json["ranks"].elements()) {
-    RankSchedule rank{.rank = static_cast<int>(its["rank"].integer()), .name = its["name"].text(), .lanes = {}};
-    for (const Json& lane : its["lanes"].elements())
+  for (const Json& rank_json : json["ranks"].elements()) {
+    RankSchedule rank{
+        .rank = static_cast<int>(rank_json["rank"].integer()), .name = rank_json["name"].text(), .lanes = {}};
+    for (const Json& lane : rank_json["lanes"].elements())
       rank.lanes.push_back(lane_of(lane));
     schedule.ranks.push_back(std::move(rank));
   }

@@ -24,11 +24,14 @@ namespace {
 
 std::string run_text(const ExplainedRun& run) {
   Json classes = Json::array();
-  for (const ClassTime& its : run.classes)
-    classes.push_back({{"name", its.name}, {"time", its.time.value}, {"count", its.count}});
+  for (const ClassTime& class_time : run.classes)
+    classes.push_back(
+        {{"name", class_time.name}, {"time", class_time.time.value}, {"count", class_time.count}});
   Json exposed = Json::array();
-  for (const ExposedTime& its : run.exposed)
-    exposed.push_back({{"kind", its.kind}, {"time", its.time.value}, {"waiting", its.waiting.value}});
+  for (const ExposedTime& exposed_time : run.exposed)
+    exposed.push_back({{"kind", exposed_time.kind},
+                       {"time", exposed_time.time.value},
+                       {"waiting", exposed_time.waiting.value}});
   return Json{{"time", run.time.value},
               {"kernels", run.kernels.value},
               {"bubble", run.bubble.value},
@@ -41,34 +44,35 @@ ExplainedRun run_of(const std::string& text) {
   const Json json = Json::parse(text);
   const auto seconds = [&](const char* key) { return Seconds{json[key].number()}; };
   ExplainedRun run{.time = seconds("time"), .kernels = seconds("kernels"), .bubble = seconds("bubble")};
-  for (const Json& its : json["classes"].elements())
-    run.classes.push_back({its["name"].text(), Seconds{its["time"].number()}, its["count"].number()});
-  for (const Json& its : json["exposed"].elements())
-    run.exposed.push_back(
-        {its["kind"].text(), Seconds{its["time"].number()}, Seconds{its["waiting"].number()}});
+  for (const Json& class_json : json["classes"].elements())
+    run.classes.push_back(
+        {class_json["name"].text(), Seconds{class_json["time"].number()}, class_json["count"].number()});
+  for (const Json& exposed_json : json["exposed"].elements())
+    run.exposed.push_back({exposed_json["kind"].text(), Seconds{exposed_json["time"].number()},
+                           Seconds{exposed_json["waiting"].number()}});
   return run;
 }
 
 std::string path_text(const CriticalPath& path) {
   Json classes = Json::array();
-  for (const PathClass& its : path.classes)
-    classes.push_back({{"name", its.name},
-                       {"on_path", its.on_path.value},
-                       {"on", its.on},
-                       {"off", its.off},
-                       {"off_path", its.off_path.value},
-                       {"least", its.least_slack.value},
-                       {"median", its.median_slack.value}});
+  for (const PathClass& path_class : path.classes)
+    classes.push_back({{"name", path_class.name},
+                       {"on_path", path_class.on_path.value},
+                       {"on", path_class.on},
+                       {"off", path_class.off},
+                       {"off_path", path_class.off_path.value},
+                       {"least", path_class.least_slack.value},
+                       {"median", path_class.median_slack.value}});
   return Json{{"time", path.time.value}, {"classes", std::move(classes)}}.dump();
 }
 
 CriticalPath path_of_text(const std::string& text) {
   const Json json = Json::parse(text);
   CriticalPath path{.time = Seconds{json["time"].number()}, .classes = {}};
-  for (const Json& its : json["classes"].elements()) {
-    const auto seconds = [&](const char* key) { return Seconds{its[key].number()}; };
-    const auto count = [&](const char* key) { return static_cast<std::size_t>(its[key].integer()); };
-    path.classes.push_back({its["name"].text(), seconds("on_path"), count("on"), count("off"),
+  for (const Json& class_json : json["classes"].elements()) {
+    const auto seconds = [&](const char* key) { return Seconds{class_json[key].number()}; };
+    const auto count = [&](const char* key) { return static_cast<std::size_t>(class_json[key].integer()); };
+    path.classes.push_back({class_json["name"].text(), seconds("on_path"), count("on"), count("off"),
                             seconds("off_path"), seconds("least"), seconds("median")});
   }
   return path;
@@ -240,13 +244,13 @@ class Explainer {
   void plan_levers() {
     levers_ = levers_of(request_, experiment_);
     for (const Lever& lever : levers_) {
-      LeverTasks& its = lever_tasks_.emplace_back();
+      LeverTasks& tasks = lever_tasks_.emplace_back();
       for (int draw = -1; draw < request_.draws; ++draw) {
         const auto of_draw = draw < 0 ? std::nullopt : std::optional(static_cast<std::uint64_t>(draw));
-        its.low.push_back(add_lever(lever, lever.at_low, of_draw));
-        its.high.push_back(add_lever(lever, lever.at_high, of_draw));
+        tasks.low.push_back(add_lever(lever, lever.at_low, of_draw));
+        tasks.high.push_back(add_lever(lever, lever.at_high, of_draw));
       }
-      its.improved = add_lever(lever, lever.improved, std::nullopt);
+      tasks.improved = add_lever(lever, lever.improved, std::nullopt);
     }
   }
 
@@ -296,17 +300,17 @@ class Explainer {
       for (std::size_t draw = 1; draw < tasks.low.size(); ++draw)
         drawn.push_back(elasticity(time_of_task(tasks.low[draw]), time_of_task(tasks.high[draw])));
       std::ranges::sort(drawn);
-      LeverResult its{.name = levers_[i].name,
-                      .kind = levers_[i].kind,
-                      .at_low = time_of_task(tasks.low.front()),
-                      .at_high = time_of_task(tasks.high.front()),
-                      .improved = time_of_task(tasks.improved)};
-      its.elasticity = elasticity(its.at_low, its.at_high);
+      LeverResult result{.name = levers_[i].name,
+                         .kind = levers_[i].kind,
+                         .at_low = time_of_task(tasks.low.front()),
+                         .at_high = time_of_task(tasks.high.front()),
+                         .improved = time_of_task(tasks.improved)};
+      result.elasticity = elasticity(result.at_low, result.at_high);
       if (!drawn.empty()) {
-        its.p5 = drawn[nearest_rank(drawn.size(), 5)];
-        its.p95 = drawn[nearest_rank(drawn.size(), 95)];
+        result.p5 = drawn[nearest_rank(drawn.size(), 5)];
+        result.p95 = drawn[nearest_rank(drawn.size(), 95)];
       }
-      results.push_back(std::move(its));
+      results.push_back(std::move(result));
     }
     return ranked(std::move(results), &LeverResult::saving);
   }
@@ -338,20 +342,20 @@ class Explainer {
     const std::vector<std::string> texts = run(tasks);
     std::vector<ChoiceResult> results;
     for (std::size_t i = 0; i < choices.size(); ++i) {
-      ChoiceResult& its = results.emplace_back(ChoiceResult{.choice = choices[i]});
+      ChoiceResult& result = results.emplace_back(ChoiceResult{.choice = choices[i]});
       if (texts[i].empty()) {
-        its.problem = "its simulation was killed, as when memory runs out";
+        result.problem = "its simulation was killed, as when memory runs out";
         continue;
       }
       const Json json = Json::parse(texts[i]);
       if (json.contains("problem")) {
-        its.problem = json["problem"].text();
+        result.problem = json["problem"].text();
         continue;
       }
-      its.time = Seconds{json["time"].number()};
-      its.choice.key.sets = json["sets"].texts();
+      result.time = Seconds{json["time"].number()};
+      result.choice.key.sets = json["sets"].texts();
     }
-    return ranked(std::move(results), [&](const ChoiceResult& its) { return its.saving(fall.time); });
+    return ranked(std::move(results), [&](const ChoiceResult& result) { return result.saving(fall.time); });
   }
 
   Seconds time_of_task(std::size_t task) const { return run_of(results_[task]).time; }

@@ -28,13 +28,13 @@ namespace fs = std::filesystem;
 
 /// The system of the most GPUs that are those of the trace: in its presets most are boards of eight.
 std::string system_of(const Rank& rank) {
-  const RankSummary of = summary_of(rank);
-  const std::optional<std::string> gpu = gpu_preset_like(of.gpu, of.units, of.memory_bytes);
+  const RankSummary summary = summary_of(rank);
+  const std::optional<std::string> gpu = gpu_preset_like(summary.gpu, summary.units, summary.memory_bytes);
   std::optional<std::pair<int, std::string>> found;
   for (const std::string& name : preset_names(PresetKind::node)) {
     const Node preset = read_preset(PresetKind::node, preset_file(PresetKind::node, name));
-    const Node* its = preset.table()->find("gpu");
-    if (!gpu || its == nullptr || its->text() == nullptr || *its->text() != *gpu) continue;
+    const Node* preset_gpu = preset.table()->find("gpu");
+    if (!gpu || preset_gpu == nullptr || preset_gpu->text() == nullptr || *preset_gpu->text() != *gpu) continue;
     const std::pair candidate(load_cluster(name).ranks(), name);
     if (!found || candidate.first > found->first) found = candidate;
   }
@@ -42,7 +42,7 @@ std::string system_of(const Rank& rank) {
   throw UsageError(
       fmt::format("no system is known with the trace's GPU '{}': name one with --system (c3sim list "
                   "systems)",
-                  of.gpu));
+                  summary.gpu));
 }
 
 int last_rank(const RecordedRun& run) { return run.ranks.size() == 1 ? 0 : run.ranks.back().number; }

@@ -36,17 +36,18 @@ std::string share_text(Seconds part, Seconds whole) {
   return whole.value > 0.0 ? fmt::format("{:.1f}", 100.0 * (part / whole)) : "-";
 }
 
-Row class_row(const RetimedClass& of, std::string_view name, bool is_there) {
-  return {std::string(name),
-          fmt::format("{}", of.count),
-          fmt::format("{}", of.covered),
-          share_text(of.recorded_covered, of.recorded),
-          ms(of.recorded),
-          ms(of.modelled()),
-          ratio_text(of.modelled(), of.recorded),
-          is_there ? ms(of.scaled) : "-",
-          is_there ? ratio_text(of.predicted_there, of.recorded_covered) : "-",
-          is_there && of.covered > 0 ? fmt::format("{:.0f}", 100.0 * of.median_error) : "-"};
+Row class_row(const RetimedClass& retimed_class, std::string_view name, bool is_there) {
+  return {
+      std::string(name),
+      fmt::format("{}", retimed_class.count),
+      fmt::format("{}", retimed_class.covered),
+      share_text(retimed_class.recorded_covered, retimed_class.recorded),
+      ms(retimed_class.recorded),
+      ms(retimed_class.modelled()),
+      ratio_text(retimed_class.modelled(), retimed_class.recorded),
+      is_there ? ms(retimed_class.scaled) : "-",
+      is_there ? ratio_text(retimed_class.predicted_there, retimed_class.recorded_covered) : "-",
+      is_there && retimed_class.covered > 0 ? fmt::format("{:.0f}", 100.0 * retimed_class.median_error) : "-"};
 }
 
 Row class_columns(const Retiming& retiming) {
@@ -65,14 +66,14 @@ Row class_columns(const Retiming& retiming) {
 std::vector<Row> class_rows(const Retiming& retiming) {
   const bool is_there = !retiming.recorded_gpu.empty();
   std::vector<Row> rows;
-  for (const RetimedClass& of : retiming.classes)
-    rows.push_back(class_row(of, name_of(of.work), is_there));
+  for (const RetimedClass& retimed_class : retiming.classes)
+    rows.push_back(class_row(retimed_class, name_of(retimed_class.work), is_there));
   rows.push_back(class_row(retiming.all, "all but collectives", is_there));
   return rows;
 }
 
-Row fall_back_row(const FallBack& of) {
-  return {of.kernel, of.reason, fmt::format("{}", of.count), ms(of.recorded)};
+Row fall_back_row(const FallBack& fall_back) {
+  return {fall_back.kernel, fall_back.reason, fmt::format("{}", fall_back.count), ms(fall_back.recorded)};
 }
 
 std::string optional_us(const std::optional<Seconds>& time) {
@@ -104,17 +105,17 @@ std::string cut(const std::string& name) {
   return name.size() <= kLongestName ? name : name.substr(0, kLongestName - 2) + "..";
 }
 
-Json class_json(const RetimedClass& of) {
-  return {{"count", of.count},
-          {"modelled_count", of.covered},
-          {"recorded_us", in_us(of.recorded)},
-          {"recorded_of_modelled_us", in_us(of.recorded_covered)},
-          {"predicted_us", in_us(of.predicted)},
-          {"modelled_us", in_us(of.modelled())},
-          {"scaled_us", in_us(of.scaled)},
-          {"predicted_with_empty_caches_us", in_us(of.predicted_cold)},
-          {"predicted_on_recorded_gpu_us", in_us(of.predicted_there)},
-          {"median_error_on_recorded_gpu", of.median_error}};
+Json class_json(const RetimedClass& retimed_class) {
+  return {{"count", retimed_class.count},
+          {"modelled_count", retimed_class.covered},
+          {"recorded_us", in_us(retimed_class.recorded)},
+          {"recorded_of_modelled_us", in_us(retimed_class.recorded_covered)},
+          {"predicted_us", in_us(retimed_class.predicted)},
+          {"modelled_us", in_us(retimed_class.modelled())},
+          {"scaled_us", in_us(retimed_class.scaled)},
+          {"predicted_with_empty_caches_us", in_us(retimed_class.predicted_cold)},
+          {"predicted_on_recorded_gpu_us", in_us(retimed_class.predicted_there)},
+          {"median_error_on_recorded_gpu", retimed_class.median_error}};
 }
 
 }  // namespace
@@ -138,8 +139,9 @@ Retiming retimed_on(const GpuSpec& gpu, const std::vector<Rank>& ranks) {
 void add_times_with_empty_caches(Retiming& retiming, const GpuSpec& gpu, const std::vector<Rank>& ranks) {
   const Retiming cold = retime(ranks, gpu, nullptr, FoundInCaches::nothing);
   retiming.all.predicted_cold = cold.all.predicted;
-  for (RetimedClass& of : retiming.classes)
-    of.predicted_cold = std::ranges::find(cold.classes, of.work, &RetimedClass::work)->predicted;
+  for (RetimedClass& retimed_class : retiming.classes)
+    retimed_class.predicted_cold =
+        std::ranges::find(cold.classes, retimed_class.work, &RetimedClass::work)->predicted;
 }
 
 std::vector<std::string> retiming_table_names() { return {kTableNames.begin(), kTableNames.end()}; }
@@ -163,8 +165,8 @@ std::string retiming_text(const Retiming& retiming) {
   text += "\nGPU work that keeps its recorded time\n";
   TextTable table({"kernel", "reason", "count", "time [ms]"});
   const std::size_t shown = std::min(kMostFallBacks, retiming.fall_backs.size());
-  for (const FallBack& of : std::span(retiming.fall_backs).first(shown)) {
-    Row row = fall_back_row(of);
+  for (const FallBack& fall_back : std::span(retiming.fall_backs).first(shown)) {
+    Row row = fall_back_row(fall_back);
     row.front() = cut(row.front());
     table.add(row);
   }
@@ -178,8 +180,8 @@ std::string retiming_csv(const Retiming& retiming, const std::vector<Rank>& rank
   if (table == "retimed") return csv_of(class_columns(retiming), class_rows(retiming));
   std::vector<Row> rows;
   if (table == "fallbacks") {
-    for (const FallBack& of : retiming.fall_backs)
-      rows.push_back(fall_back_row(of));
+    for (const FallBack& fall_back : retiming.fall_backs)
+      rows.push_back(fall_back_row(fall_back));
     return csv_of({"kernel", "reason", "count", "time [ms]"}, rows);
   }
   for (const RetimedKernel& kernel : retiming.kernels)
@@ -191,14 +193,14 @@ std::string retiming_csv(const Retiming& retiming, const std::vector<Rank>& rank
 
 Json retiming_json(const Retiming& retiming) {
   Json classes = Json::object();
-  for (const RetimedClass& of : retiming.classes)
-    classes[std::string(name_of(of.work))] = class_json(of);
+  for (const RetimedClass& retimed_class : retiming.classes)
+    classes[std::string(name_of(retimed_class.work))] = class_json(retimed_class);
   Json fall_backs = Json::array();
-  for (const FallBack& of : retiming.fall_backs)
-    fall_backs.push_back({{"kernel", of.kernel},
-                          {"reason", of.reason},
-                          {"count", of.count},
-                          {"recorded_us", in_us(of.recorded)}});
+  for (const FallBack& fall_back : retiming.fall_backs)
+    fall_backs.push_back({{"kernel", fall_back.kernel},
+                          {"reason", fall_back.reason},
+                          {"count", fall_back.count},
+                          {"recorded_us", in_us(fall_back.recorded)}});
   return {{"gpu", retiming.gpu},
           {"recorded_gpu", retiming.recorded_gpu.empty() ? Json(nullptr) : Json(retiming.recorded_gpu)},
           {"classes", classes},

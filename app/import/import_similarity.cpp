@@ -80,11 +80,12 @@ ImportTable coverage_table(const Similarity& similarity) {
                     .title = "GPU work that listed operators launched",
                     .columns = {"rank", "work", "of count [%]", "time [ms]", "of time [%]"},
                     .rows = {}};
-  for (const RankCoverage& of : similarity.coverage) {
-    const OperatorCoverage& its = of.coverage;
-    table.rows.push_back({fmt::format("{}", of.rank), fmt::format("{}", its.activities),
-                          fmt::format("{:.2f}", 100.0 * share(its.covered, its.activities)), ms_cell(its.time),
-                          fmt::format("{:.2f}", 100.0 * share(its.covered_time, its.time))});
+  for (const RankCoverage& rank_coverage : similarity.coverage) {
+    const OperatorCoverage& coverage = rank_coverage.coverage;
+    table.rows.push_back({fmt::format("{}", rank_coverage.rank), fmt::format("{}", coverage.activities),
+                          fmt::format("{:.2f}", 100.0 * share(coverage.covered, coverage.activities)),
+                          ms_cell(coverage.time),
+                          fmt::format("{:.2f}", 100.0 * share(coverage.covered_time, coverage.time))});
   }
   return table;
 }
@@ -105,16 +106,16 @@ Json not_modelled_json(const NotModelled& entry) {
           {"recorded_us", entry.has_time ? Json(entry.time.microseconds()) : Json(nullptr)}};
 }
 
-Json coverage_json(const RankCoverage& of) {
+Json coverage_json(const RankCoverage& rank_coverage) {
   const auto rest = [](const NodeCount& count) {
     return Json{{"name", count.name}, {"count", count.count}, {"time_us", count.time.microseconds()}};
   };
-  return {{"rank", of.rank},
-          {"work", of.coverage.activities},
-          {"covered", of.coverage.covered},
-          {"time_us", of.coverage.time.microseconds()},
-          {"covered_time_us", of.coverage.covered_time.microseconds()},
-          {"rest", json_list(of.coverage.rest, rest)}};
+  return {{"rank", rank_coverage.rank},
+          {"work", rank_coverage.coverage.activities},
+          {"covered", rank_coverage.coverage.covered},
+          {"time_us", rank_coverage.coverage.time.microseconds()},
+          {"covered_time_us", rank_coverage.coverage.covered_time.microseconds()},
+          {"rest", json_list(rank_coverage.coverage.rest, rest)}};
 }
 
 constexpr std::array kTables{figures_table, not_modelled_table, coverage_table};
@@ -181,8 +182,8 @@ std::string similarity_text(const Similarity& similarity) {
 }
 
 Json similarity_json(const Similarity& similarity) {
-  const auto rank = [](const RankSimilarity& of) {
-    return Json{{"rank", of.rank}, {"figures", json_list(of.rows, figure_json)}};
+  const auto rank = [](const RankSimilarity& rank_similarity) {
+    return Json{{"rank", rank_similarity.rank}, {"figures", json_list(rank_similarity.rows, figure_json)}};
   };
   return {{"ranks", json_list(similarity.ranks, rank)},
           {"not_modelled", json_list(similarity.not_modelled, not_modelled_json)},

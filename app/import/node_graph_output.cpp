@@ -71,9 +71,9 @@ ImportTable times_table(const NodeGraphReport& report) {
                     .title = "durations",
                     .columns = {"of", "host [ms]", "GPU compute [ms]", "communication [ms]", "sum [ms]"},
                     .rows = {}};
-  const auto add = [&](const std::string& of, const NodeTimes& times) {
-    table.rows.push_back(
-        {of, ms_cell(times.host), ms_cell(times.compute), ms_cell(times.communication), ms_cell(times.sum())});
+  const auto add = [&](const std::string& nodes, const NodeTimes& times) {
+    table.rows.push_back({nodes, ms_cell(times.host), ms_cell(times.compute), ms_cell(times.communication),
+                          ms_cell(times.sum())});
   };
   if (report.times) add("all nodes", *report.times);
   if (report.critical) add("critical path", *report.critical);

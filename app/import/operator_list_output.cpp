@@ -95,8 +95,8 @@ MadeList make_operator_list(const TraceFiles& files, const OperatorListOptions& 
 std::vector<std::string> coverage_notes(const MadeList& made) {
   std::vector<std::string> notes;
   notes.reserve(made.coverage.size());
-  for (const RankCoverage& of : made.coverage)
-    notes.push_back(coverage_note(of.rank, of.coverage));
+  for (const RankCoverage& rank_coverage : made.coverage)
+    notes.push_back(coverage_note(rank_coverage.rank, rank_coverage.coverage));
   return notes;
 }
 

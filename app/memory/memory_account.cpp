@@ -11,8 +11,9 @@ namespace {
 
 PlannedMemory planned(const Program& program, const MemoryPlan& plan) {
   PlannedMemory memory;
-  for (const MemoryPlan::Largest& its : plan.streams)
-    memory.largest.push_back({program.names[its.operation], program.streams[its.stream], its.bytes});
+  for (const MemoryPlan::Largest& largest : plan.streams)
+    memory.largest.push_back(
+        {program.names[largest.operation], program.streams[largest.stream], largest.bytes});
   if (plan.is_known) memory.total = plan.total();
   return memory;
 }
@@ -21,16 +22,16 @@ PlannedMemory planned(const Program& program, const MemoryPlan& plan) {
 
 bool MemoryAccount::fits() const {
   if (facts) return facts->fits();
-  const bool steps_fit =
-      std::ranges::all_of(steps, [this](const SteppedMemory& its) { return its.memory.peak.held <= limit; });
-  return steps_fit && std::ranges::all_of(plans, [this](const PlannedMemory& its) {
-           return its.total.value_or(Bytes{}) <= limit;
+  const bool steps_fit = std::ranges::all_of(
+      steps, [this](const SteppedMemory& step_memory) { return step_memory.memory.peak.held <= limit; });
+  return steps_fit && std::ranges::all_of(plans, [this](const PlannedMemory& plan) {
+           return plan.total.value_or(Bytes{}) <= limit;
          });
 }
 
 std::size_t MemoryAccount::fullest() const {
-  const auto needs = [](const SteppedMemory& its) {
-    return std::pair(its.memory.peak.held, its.memory.peak.bytes);
+  const auto needs = [](const SteppedMemory& step_memory) {
+    return std::pair(step_memory.memory.peak.held, step_memory.memory.peak.bytes);
   };
   return static_cast<std::size_t>(std::ranges::max_element(steps, {}, needs) - steps.begin());
 }
@@ -52,9 +53,9 @@ MemoryAccount memory_account(const MemoryRequest& request, const ExperimentFile&
   if (!experiment.step) {
     const std::vector<MemoryPlan> plans = memory_plans(experiment);
     for (std::uint32_t script = 0; script < plans.size(); ++script) {
-      PlannedMemory& its = account.plans.emplace_back(planned(program, plans[script]));
-      its.name = name_of_script(script);
-      its.ranks = ranks_of_script(program, script, ranks);
+      PlannedMemory& plan = account.plans.emplace_back(planned(program, plans[script]));
+      plan.name = name_of_script(script);
+      plan.ranks = ranks_of_script(program, script, ranks);
     }
     return account;
   }

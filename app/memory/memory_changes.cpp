@@ -85,9 +85,10 @@ std::vector<MemoryChange> memory_changes(const MemoryRequest& request, const Tra
   std::vector<MemoryChange> changes;
   for (KeyChange& wish : wishes_for(setup))
     changes.push_back(changed(request, facts, std::move(wish)));
-  const auto rank = [](const MemoryChange& its) {
-    if (!its.facts) return std::pair(2, 0.0);
-    return its.facts->fits() ? std::pair(0, its.time.time.value) : std::pair(1, its.facts->memory.held.value);
+  const auto rank = [](const MemoryChange& change) {
+    if (!change.facts) return std::pair(2, 0.0);
+    return change.facts->fits() ? std::pair(0, change.time.time.value)
+                                : std::pair(1, change.facts->memory.held.value);
   };
   std::ranges::stable_sort(changes, std::less<>(), rank);
   return changes;

@@ -69,12 +69,12 @@ std::string step_tables(const MemoryAccount& account, std::size_t shown) {
   for (const char* name : {"needed", "reserved", "share", "GPUs"})
     header.emplace_back(name);
   TextTable classes(header);
-  for (const SteppedMemory& its : account.steps) {
-    std::vector<std::string> row = class_row(name_or_all(its.name), its.memory.peak);
-    row.push_back(gigabytes(its.memory.peak.held));
-    row.push_back(gigabytes(its.memory.peak.reserved));
-    row.push_back(percent(its.memory.peak.held / account.limit));
-    row.push_back(std::to_string(count_of(its.ranks)));
+  for (const SteppedMemory& step_memory : account.steps) {
+    std::vector<std::string> row = class_row(name_or_all(step_memory.name), step_memory.memory.peak);
+    row.push_back(gigabytes(step_memory.memory.peak.held));
+    row.push_back(gigabytes(step_memory.memory.peak.reserved));
+    row.push_back(percent(step_memory.memory.peak.held / account.limit));
+    row.push_back(std::to_string(count_of(step_memory.ranks)));
     classes.add(std::move(row));
   }
   const SteppedMemory& fullest = account.steps[account.fullest()];
@@ -103,8 +103,8 @@ std::string cheapest_text(const MemoryAccount& account) {
   if (account.fits()) return "";
   std::vector<MemoryChange> fitting;
   std::ranges::copy_if(account.changes, std::back_inserter(fitting),
-                       [](const MemoryChange& its) { return its.facts && its.facts->fits(); });
-  const auto speed = [](const MemoryChange& its) { return 1.0 / its.time.time.value; };
+                       [](const MemoryChange& change) { return change.facts && change.facts->fits(); });
+  const auto speed = [](const MemoryChange& change) { return 1.0 / change.time.time.value; };
   const MemoryChange* const first = first_of(fitting, speed, 0.0);
   if (first == nullptr) return "No change that was tried makes it fit.\n";
   return fmt::format("Of the changes that make it fit {} costs least: {:+.1f}% by the closed form.\n",
@@ -121,7 +121,7 @@ std::string changes_table(const MemoryAccount& account) {
       "alone, with the pipeline's bubble;\n"
       "cost: of the closed form, against the step as it is. Every row trains on as many tokens.\n";
   const auto refused =
-      std::ranges::count_if(account.changes, [](const MemoryChange& its) { return !its.facts; });
+      std::ranges::count_if(account.changes, [](const MemoryChange& change) { return !change.facts; });
   if (refused > 0)
     text += fmt::format("{} other changes break a rule of the step: --json gives the reasons\n", refused);
   return text + cheapest_text(account);
@@ -130,12 +130,12 @@ std::string changes_table(const MemoryAccount& account) {
 std::string plan_tables(const MemoryAccount& account) {
   TextTable table({"ranks", "GPUs", "tensors", "share"});
   TextTable operations({"largest operation", "stream", "ranks", "GB"});
-  for (const PlannedMemory& its : account.plans) {
-    table.add({name_or_all(its.name), std::to_string(count_of(its.ranks)),
-               its.total ? gigabytes(*its.total) : kAbsentCell,
-               its.total ? percent(*its.total / account.limit) : kAbsentCell});
-    for (const LargestOperation& largest : its.largest)
-      operations.add({largest.operation, largest.stream, name_or_all(its.name), gigabytes(largest.bytes)});
+  for (const PlannedMemory& plan : account.plans) {
+    table.add({name_or_all(plan.name), std::to_string(count_of(plan.ranks)),
+               plan.total ? gigabytes(*plan.total) : kAbsentCell,
+               plan.total ? percent(*plan.total / account.limit) : kAbsentCell});
+    for (const LargestOperation& largest : plan.largest)
+      operations.add({largest.operation, largest.stream, name_or_all(plan.name), gigabytes(largest.bytes)});
   }
   return table.text() +
          "GB of each GPU: tensors and buffers of the largest operation of each stream, which may all run at "
@@ -164,30 +164,30 @@ Json ranks_json(const std::string& name, const RankRanges& ranks) {
   return {{"name", name.empty() ? Json() : Json(name)}, {"ranks", text_of(ranks)}, {"gpus", count_of(ranks)}};
 }
 
-Json stepped_json(const SteppedMemory& its) {
-  Json json = ranks_json(its.name, its.ranks);
-  json.update(peak_json(its.memory.peak));
+Json stepped_json(const SteppedMemory& step_memory) {
+  Json json = ranks_json(step_memory.name, step_memory.ranks);
+  json.update(peak_json(step_memory.memory.peak));
   Json moments = Json::array();
-  for (const MemoryMoment& moment : its.memory.moments)
+  for (const MemoryMoment& moment : step_memory.memory.moments)
     moments.push_back(
         {{"name", moment.name}, {"bytes", moment.bytes.value}, {"by_class", classes_json(moment)}});
   json["moments"] = std::move(moments);
-  json["left_out_micro_batches"] = its.memory.left_out;
+  json["left_out_micro_batches"] = step_memory.memory.left_out;
   return json;
 }
 
-Json planned_json(const PlannedMemory& its) {
-  Json json = ranks_json(its.name, its.ranks);
-  json["bytes"] = its.total ? Json(its.total->value) : Json();
+Json planned_json(const PlannedMemory& plan) {
+  Json json = ranks_json(plan.name, plan.ranks);
+  json["bytes"] = plan.total ? Json(plan.total->value) : Json();
   json["operations"] = Json::array();
-  for (const LargestOperation& largest : its.largest)
+  for (const LargestOperation& largest : plan.largest)
     json["operations"].push_back(
         {{"name", largest.operation}, {"stream", largest.stream}, {"bytes", largest.bytes.value}});
   return json;
 }
 
 Json time_json(const ClosedFormTime& time) {
-  const auto us = [](Seconds its) { return its / 1.0_us; };
+  const auto us = [](Seconds duration) { return duration / 1.0_us; };
   return {{"time_us", us(time.time)},
           {"kernels_us", us(time.kernels)},
           {"communication_us", us(time.communication)},
@@ -237,10 +237,10 @@ std::string memory_json(const MemoryAccount& account) {
   Json json{
       {"schema_version", kJsonSchemaVersion}, {"experiment", account.experiment}, {"system", account.system},
       {"limit_bytes", account.limit.value},   {"fits", account.fits()},           {"classes", Json::array()}};
-  for (const SteppedMemory& its : account.steps)
-    json["classes"].push_back(stepped_json(its));
-  for (const PlannedMemory& its : account.plans)
-    json["classes"].push_back(planned_json(its));
+  for (const SteppedMemory& step_memory : account.steps)
+    json["classes"].push_back(stepped_json(step_memory));
+  for (const PlannedMemory& plan : account.plans)
+    json["classes"].push_back(planned_json(plan));
   if (account.facts) {
     json["fullest"] = account.fullest();
     json["frees_cache"] = account.facts->is_tight();

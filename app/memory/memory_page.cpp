@@ -54,17 +54,17 @@ std::vector<const MemoryMoment*> column_moments(const std::vector<MemoryMoment>&
   const std::size_t columns = std::min(kColumns, moments.size());
   std::vector<const MemoryMoment*> highest(columns, nullptr);
   for (std::size_t i = 0; i < moments.size(); ++i) {
-    const MemoryMoment*& its = highest[i * columns / moments.size()];
-    if (its == nullptr || moments[i].bytes > its->bytes) its = &moments[i];
+    const MemoryMoment*& highest_moment = highest[i * columns / moments.size()];
+    if (highest_moment == nullptr || moments[i].bytes > highest_moment->bytes) highest_moment = &moments[i];
   }
   return highest;
 }
 
 /// Kinds of tensors upon one another: each area reaches from the ground to the sum of its kind and those below
 /// it, the highest drawn first.
-std::string moments_chart(const SteppedMemory& its, Bytes limit) {
-  const Bytes top = kHeadroom * std::max(limit, its.memory.peak.bytes);
-  const std::vector<const MemoryMoment*> columns = column_moments(its.memory.moments);
+std::string moments_chart(const SteppedMemory& step_memory, Bytes limit) {
+  const Bytes top = kHeadroom * std::max(limit, step_memory.memory.peak.bytes);
+  const std::vector<const MemoryMoment*> columns = column_moments(step_memory.memory.moments);
   std::vector<double> sums(columns.size(), 0.0);
   std::vector<std::string> areas;
   for (const MemoryClass memory_class : kMemoryClasses) {
@@ -72,7 +72,7 @@ std::string moments_chart(const SteppedMemory& its, Bytes limit) {
       sums[i] += columns[i]->of(memory_class) / top;
     areas.push_back(step_area(fill_of(memory_class), sums, kChartHeight, kChartHeight,
                               fmt::format("{}: {} GB at the peak", name_of(memory_class),
-                                          gigabytes(its.memory.peak.of(memory_class)))));
+                                          gigabytes(step_memory.memory.peak.of(memory_class)))));
   }
   std::string svg = plot_begin(kChartHeight, "bytes held from the start to the end of a step");
   for (auto area = areas.rbegin(); area != areas.rend(); ++area)
@@ -83,13 +83,13 @@ std::string moments_chart(const SteppedMemory& its, Bytes limit) {
          kPlotEnd;
 }
 
-std::string class_chart(const SteppedMemory& its, Bytes limit) {
-  const MemoryPeak& peak = its.memory.peak;
+std::string class_chart(const SteppedMemory& step_memory, Bytes limit) {
+  const MemoryPeak& peak = step_memory.memory.peak;
   return fmt::format(
       "<div class=\"class\">\n<h3>{}</h3>\n<p class=\"reading\">{} GB at \"{}\"; {} GB needed, {} of the "
       "limit</p>\n{}</div>\n",
-      escaped(ranks_text(its.name, its.ranks)), gigabytes(peak.bytes), escaped(peak.moment),
-      gigabytes(peak.held), limit_share(peak.held / limit), moments_chart(its, limit));
+      escaped(ranks_text(step_memory.name, step_memory.ranks)), gigabytes(peak.bytes), escaped(peak.moment),
+      gigabytes(peak.held), limit_share(peak.held / limit), moments_chart(step_memory, limit));
 }
 
 /// Those that need most, in the order of the step's classes.
@@ -126,17 +126,17 @@ std::string tensors_section(const MemoryAccount& account) {
   BarAxis axis{.low = 0.0, .high = tenants.front().bytes / 1.0_GB};
   std::string rows;
   for (std::size_t i = 0; i < std::min(kMostTensors, tenants.size()); ++i) {
-    const MemoryTenant& its = tenants[i];
+    const MemoryTenant& tenant = tenants[i];
     rows += fmt::format(
         R"(<tr><th scope="row">{}</th><td class="bar">{}{}{}{}</td><td class="time">{}<span class="unit"> GB</span></td>)"
         R"(<td data-label="kind">{}</td><td data-label="share">{}</td></tr>)"
         "\n",
-        escaped(its.name), plot_begin(kBarHeight, its.name), bar_grid(axis),
-        value_bar(fill_of(its.memory_class), 0.0, its.bytes / 1.0_GB, kTensorBarMargin,
+        escaped(tenant.name), plot_begin(kBarHeight, tenant.name), bar_grid(axis),
+        value_bar(fill_of(tenant.memory_class), 0.0, tenant.bytes / 1.0_GB, kTensorBarMargin,
                   kBarHeight - 2 * kTensorBarMargin, axis,
-                  fmt::format("{}: {} GB", its.name, gigabytes(its.bytes))),
-        kPlotEnd, gigabytes(its.bytes), name_of(its.memory_class),
-        limit_share(its.bytes / fullest.memory.peak.bytes));
+                  fmt::format("{}: {} GB", tenant.name, gigabytes(tenant.bytes))),
+        kPlotEnd, gigabytes(tenant.bytes), name_of(tenant.memory_class),
+        limit_share(tenant.bytes / fullest.memory.peak.bytes));
   }
   return fmt::format(
       "<section id=\"tensors\">\n<h2>Largest tensors</h2>\n<p class=\"reading\">Of {}, at \"{}\"</p>\n"
@@ -162,10 +162,10 @@ std::string changes_section(const MemoryAccount& account) {
 
 std::string plans_section(const MemoryAccount& account) {
   std::vector<std::vector<std::string>> rows;
-  for (const PlannedMemory& its : account.plans)
-    for (const LargestOperation& largest : its.largest)
+  for (const PlannedMemory& plan : account.plans)
+    for (const LargestOperation& largest : plan.largest)
       rows.push_back({escaped(largest.operation), escaped(largest.stream),
-                      escaped(ranks_text(its.name, its.ranks)), gigabytes(largest.bytes),
+                      escaped(ranks_text(plan.name, plan.ranks)), gigabytes(largest.bytes),
                       limit_share(largest.bytes / account.limit)});
   return "<section id=\"operations\">\n<h2>The largest operation of each stream</h2>\n" +
          table_html("times", {"operation", "stream", "ranks", "GB", "of the limit"}, rows) +

@@ -72,11 +72,12 @@ class NewExperimentWriter {
     const auto is_of_model = [](const std::string& key) {
       return key.starts_with("model.") && key != "model.dtype";
     };
-    for (const TakenKey& its : recipe.taken)
-      if (is_of_model(its.key))
-        recipe.ignored.push_back({its.from, "the model's own file counts, not " + its.key + " = " + its.value});
-    std::erase_if(recipe.taken, [&](const TakenKey& its) { return is_of_model(its.key); });
-    std::erase_if(recipe.assumed, [&](const AssumedKey& its) { return is_of_model(its.key); });
+    for (const TakenKey& taken : recipe.taken)
+      if (is_of_model(taken.key))
+        recipe.ignored.push_back(
+            {taken.from, "the model's own file counts, not " + taken.key + " = " + taken.value});
+    std::erase_if(recipe.taken, [&](const TakenKey& taken) { return is_of_model(taken.key); });
+    std::erase_if(recipe.assumed, [&](const AssumedKey& assumed) { return is_of_model(assumed.key); });
   }
 
   /// Presets that files describe are known before anybody has written them where c3sim looks.
@@ -176,8 +177,8 @@ FileReading read_user_file(const std::string& path, FileRole role, std::int64_t 
   const Origin whole{std::make_shared<const std::string>(path), 0, 0};
   if (format == nullptr) {
     std::string known;
-    for (const FileFormat& its : file_formats())
-      if (its.role == role) known += fmt::format("\n  {}", its.what);
+    for (const FileFormat& file_format : file_formats())
+      if (file_format.role == role) known += fmt::format("\n  {}", file_format.what);
     throw ConfigError(whole, "file", fmt::format("is of no format that {} takes:", option_of(role)), known);
   }
   if (format->role != role || format->read == nullptr)

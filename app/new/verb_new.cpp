@@ -42,9 +42,9 @@ void say_what_was_read(const NewExperiment& made) {
     fmt::print(stderr, "{}: {}; {} keys taken, {} assumed, {} ignored\n", reading.file,
                reading.facts.empty() ? reading.what : fmt::format("{}", fmt::join(reading.facts, "; ")),
                reading.taken.size(), reading.assumed.size(), reading.ignored.size());
-    for (const UnmodelledPart& its : reading.unmodelled)
-      fmt::print(stderr, "not modelled: {}: {:.1f} % of the parameters, {:.1f} % of the flops\n", its.what,
-                 kPercent * its.parameters, kPercent * its.flops);
+    for (const UnmodelledPart& part : reading.unmodelled)
+      fmt::print(stderr, "not modelled: {}: {:.1f} % of the parameters, {:.1f} % of the flops\n", part.what,
+                 kPercent * part.parameters, kPercent * part.flops);
   }
 }
 

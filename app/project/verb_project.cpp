@@ -41,11 +41,12 @@ struct ProjectedGroup {
 
 std::vector<ProjectedGroup> groups_of(const ProjectedStep& step) {
   std::vector<ProjectedGroup> groups;
-  for (const TimedOperatorOfStep& its : step.operators) {
-    auto found = std::ranges::find(groups, its.what.group, &ProjectedGroup::name);
-    if (found == groups.end()) found = groups.insert(groups.end(), {.name = its.what.group, .time = {}});
+  for (const TimedOperatorOfStep& timed_operator : step.operators) {
+    auto found = std::ranges::find(groups, timed_operator.what.group, &ProjectedGroup::name);
+    if (found == groups.end())
+      found = groups.insert(groups.end(), {.name = timed_operator.what.group, .time = {}});
     ++found->count;
-    found->time += its.time;
+    found->time += timed_operator.time;
   }
   return groups;
 }

@@ -88,8 +88,8 @@ std::vector<std::string> names_of(const std::vector<ImpossibleStrategy>& impossi
 /// Why they are not in the file.
 std::string reason_text(const std::vector<ImpossibleStrategy>& impossible) {
   std::vector<std::string> reasons;
-  for (const ImpossibleStrategy& its : impossible)
-    reasons.push_back(fmt::format("{} cannot run: {}", its.name, its.why));
+  for (const ImpossibleStrategy& strategy : impossible)
+    reasons.push_back(fmt::format("{} cannot run: {}", strategy.name, strategy.why));
   return fmt::format("{}", fmt::join(reasons, "; "));
 }
 

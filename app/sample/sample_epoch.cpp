@@ -50,8 +50,8 @@ class LengthSteps {
 
   /// Notes in \p sampled which lengths were simulated under \p strategy so far.
   void count(std::size_t strategy, SampledStrategy& sampled) const {
-    for (const auto& [of, time] : times_) {
-      if (of.second != strategy) continue;
+    for (const auto& [step, time] : times_) {
+      if (step.second != strategy) continue;
       ++sampled.lengths;
       sampled.simulated += time;
     }

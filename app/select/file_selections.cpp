@@ -52,11 +52,11 @@ FileSelections selections_in(const std::string& file, const KernelOptions& optio
   FileSelections selections{.experiment = experiment.name, .found = {}, .unknown = {}};
   const std::vector<OperatorUse> uses = uses_in(experiment.program);
   for (const std::shared_ptr<const GpuSpec>& gpu : gpus) {
-    for (const OperatorUse& each : uses) {
+    for (const OperatorUse& operator_use : uses) {
       try {
-        selections.found.push_back({each.use, selection_of({gpu, each.op, {}}, top)});
+        selections.found.push_back({operator_use.use, selection_of({gpu, operator_use.op, {}}, top)});
       } catch (const InfeasibleError& error) {
-        selections.unknown.push_back({each.use, each.op, gpu->name, error.what()});
+        selections.unknown.push_back({operator_use.use, operator_use.op, gpu->name, error.what()});
       }
     }
   }

@@ -50,9 +50,9 @@ std::string learned_family(const SelectorTable& table, const GpuSpec& gpu, std::
 /// Kinds that \p selector has of the type of \p kind, its first word; all where there are none.
 std::vector<std::string> kinds_like(const KernelSelector& selector, const std::string& kind) {
   std::vector<std::string> all, alike;
-  for (const auto& [each, valid] : selector.valid) {
-    all.push_back(each);
-    if (each.starts_with(kind.substr(0, kind.find(' ') + 1))) alike.push_back(each);
+  for (const auto& [known_kind, valid] : selector.valid) {
+    all.push_back(known_kind);
+    if (known_kind.starts_with(kind.substr(0, kind.find(' ') + 1))) alike.push_back(known_kind);
   }
   return alike.empty() ? all : alike;
 }
@@ -74,13 +74,13 @@ Selection ranked(const KernelCase& asked, const KernelSelector& selector, std::s
                   .model = fastest_of_model(asked)};
   for (const SelectorStep& step : selector.steps)
     found.steps.push_back(step.what);
-  for (const RankedSequence& each : selector.rank(features, kind, std::max(top, kFewestBeams))) {
+  for (const RankedSequence& sequence : selector.rank(features, kind, std::max(top, kFewestBeams))) {
     if (found.kernels.size() == top) break;
     std::vector<std::string> names;
-    for (std::size_t i = 0; i < each.tokens.size(); ++i)
-      names.push_back(selector.steps[i].tokens[static_cast<std::size_t>(each.tokens[i])]);
-    std::optional<ModelledKernel> modelled = model_of(each.tokens, names);
-    found.kernels.push_back({std::move(names), std::exp(each.log_probability), modelled});
+    for (std::size_t i = 0; i < sequence.tokens.size(); ++i)
+      names.push_back(selector.steps[i].tokens[static_cast<std::size_t>(sequence.tokens[i])]);
+    std::optional<ModelledKernel> modelled = model_of(sequence.tokens, names);
+    found.kernels.push_back({std::move(names), std::exp(sequence.log_probability), modelled});
   }
   return found;
 }

@@ -156,14 +156,14 @@ TextTable table_of(std::vector<std::string> headings, const Selection& first) {
 
 std::string text_of_operator(const FileSelections& selections, std::string_view op) {
   std::vector<const FileSelections::Found*> found;
-  for (const FileSelections::Found& each : selections.found)
-    if (name_of(each.selection.asked.op) == op) found.push_back(&each);
+  for (const FileSelections::Found& selected : selections.found)
+    if (name_of(selected.selection.asked.op) == op) found.push_back(&selected);
   if (found.empty()) return {};
   TextTable table = table_of({"gpu", "first", "calls", "shape"}, found.front()->selection);
-  for (const FileSelections::Found* each : found) {
-    const KernelCase& asked = each->selection.asked;
-    add_rows(table, each->selection,
-             {asked.gpu->name, each->use.first, std::to_string(each->use.calls), shape_of(asked.op)});
+  for (const FileSelections::Found* selected : found) {
+    const KernelCase& asked = selected->selection.asked;
+    add_rows(table, selected->selection,
+             {asked.gpu->name, selected->use.first, std::to_string(selected->use.calls), shape_of(asked.op)});
   }
   return fmt::format("{}\n\n{}\n", op, table.text());
 }
@@ -190,8 +190,9 @@ std::string selection_text(const FileSelections& selections) {
     text += text_of_operator(selections, op);
   if (!selections.unknown.empty()) {
     TextTable table({"not learned", "first", "calls", "shape", "why"});
-    for (const FileSelections::Unknown& each : selections.unknown)
-      table.add({each.gpu, each.use.first, std::to_string(each.use.calls), shape_of(each.op), each.why});
+    for (const FileSelections::Unknown& missing : selections.unknown)
+      table.add({missing.gpu, missing.use.first, std::to_string(missing.use.calls), shape_of(missing.op),
+                 missing.why});
     text += table.text() + "\n";
   }
   if (text.empty()) return fmt::format("{} has no convolutions and no products\n", selections.experiment);
@@ -201,15 +202,15 @@ std::string selection_text(const FileSelections& selections) {
 
 std::string selection_json(const FileSelections& selections) {
   Json rows = Json::array(), unknown = Json::array();
-  for (const FileSelections::Found& each : selections.found) {
-    Json row = json_of(each.selection);
-    add_use(row, each.use);
+  for (const FileSelections::Found& selected : selections.found) {
+    Json row = json_of(selected.selection);
+    add_use(row, selected.use);
     rows.push_back(std::move(row));
   }
-  for (const FileSelections::Unknown& each : selections.unknown) {
-    Json row = json_of_shape(each.gpu, each.op);
-    add_use(row, each.use);
-    row["why"] = each.why;
+  for (const FileSelections::Unknown& missing : selections.unknown) {
+    Json row = json_of_shape(missing.gpu, missing.op);
+    add_use(row, missing.use);
+    row["why"] = missing.why;
     unknown.push_back(std::move(row));
   }
   return Json{{"schema_version", kJsonSchemaVersion},

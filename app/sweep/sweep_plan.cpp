@@ -85,7 +85,7 @@ SweepPlan plan_sweep(const SweepRequest& request,
 SweepPlan plan_points(Sweep sweep, const std::vector<ReadPoint>& points, const std::string& verb,
                       const SweepRequest& request) {
   const bool any_is_sound =
-      std::ranges::any_of(points, [](const ReadPoint& its) { return its.refused.empty(); });
+      std::ranges::any_of(points, [](const ReadPoint& point) { return point.refused.empty(); });
   if (!any_is_sound) sweep.experiment(sweep.points().front());  // says why
   const std::string run = with_sets("c3sim run " + shell_word(request.file), request.sets);
   const auto folder = request.folder.empty() ? std::filesystem::path("out") / sweep.name() : request.folder;

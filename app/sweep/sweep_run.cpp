@@ -136,7 +136,7 @@ std::vector<std::size_t> points_of(const SweepPlan& plan, const SweepShard& shar
     if (seen.insert(plan.manifest.ids[point]).second) points.push_back(point);
   }
   std::vector<std::size_t> mine;
-  for (std::size_t i = shard.number - 1; i < points.size(); i += shard.of)
+  for (std::size_t i = shard.number - 1; i < points.size(); i += shard.count)
     mine.push_back(points[i]);
   return mine;
 }

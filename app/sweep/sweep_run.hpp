@@ -14,7 +14,7 @@ namespace c3 { inline namespace app {
 
 /// Every n-th point, counted from 1: `--shard 2/8`.
 struct SweepShard {
-  std::size_t number = 1, of = 1;
+  std::size_t number = 1, count = 1;
 };
 
 struct SweepRun {

@@ -50,9 +50,9 @@ SweepShard read_shard(const std::string& text) {
   const char* const end = text.data() + text.size();
   const auto [slash, first_error] = std::from_chars(text.data(), end, shard.number);
   const char* const second = slash == end ? end : slash + 1;
-  const auto [behind, error] = std::from_chars(second, end, shard.of);
+  const auto [behind, error] = std::from_chars(second, end, shard.count);
   const bool is_read = first_error == std::errc() && error == std::errc() && behind == end && *slash == '/';
-  if (!is_read || shard.number < 1 || shard.number > shard.of) {
+  if (!is_read || shard.number < 1 || shard.number > shard.count) {
     throw UsageError(fmt::format("--shard '{}': must be i/n with i from 1 to n, such as 2/8", text));
   }
   return shard;

@@ -31,17 +31,17 @@ std::optional<LaunchArguments> launch_of_best(const Tuning& tuning) {
 std::vector<TuneCandidate> admitted(const std::vector<TuneCandidate>& all, Tuning& tuning) {
   std::vector<TuneCandidate> some;
   for (const std::size_t point : points_of(tuning.plan, {})) {
-    const TuneCandidate& its = all[point];
+    const TuneCandidate& candidate = all[point];
     ++tuning.counts.candidates;
-    if (!its.refused.empty()) {
+    if (!candidate.refused.empty()) {
       ++tuning.counts.refused;
-      if (!tuning.first_refused) tuning.first_refused = its.refused;
-    } else if (tuning.goal.most_gpus && its.facts.size.gpus > *tuning.goal.most_gpus) {
+      if (!tuning.first_refused) tuning.first_refused = candidate.refused;
+    } else if (tuning.goal.most_gpus && candidate.facts.size.gpus > *tuning.goal.most_gpus) {
       ++tuning.counts.beyond_gpus;
-    } else if (!its.facts.fits) {
+    } else if (!candidate.facts.fits) {
       ++tuning.counts.out_of_memory;
     } else {
-      some.push_back(its);
+      some.push_back(candidate);
     }
   }
   return some;
@@ -52,18 +52,18 @@ void check_objective(const TuneGoal& goal, const std::vector<TuneCandidate>& can
     throw ConfigError(goal.objective_at, "tune.objective",
                       fmt::format("'{}' {}", name_of(goal.objective), why));
   };
-  const bool has_tokens =
-      std::ranges::all_of(candidates, [](const TuneCandidate& its) { return its.facts.size.tokens > 0; });
+  const bool has_tokens = std::ranges::all_of(
+      candidates, [](const TuneCandidate& candidate) { return candidate.facts.size.tokens > 0; });
   if (needs_tokens(goal.objective) && !has_tokens)
     fail(fmt::format("requires a training step; without one use '{}'", name_of(of_a_run(goal.objective))));
   const bool has_price = std::ranges::all_of(
-      candidates, [](const TuneCandidate& its) { return its.facts.size.usd_per_gpu_hour > 0.0; });
+      candidates, [](const TuneCandidate& candidate) { return candidate.facts.size.usd_per_gpu_hour > 0.0; });
   if (needs_price(goal.objective) && !has_price)
     fail(
         "requires the price of every node, which a preset lacks; set node.usd_per_gpu_hour, as in "
         "--set node.usd_per_gpu_hour=3");
   const bool has_power = std::ranges::all_of(
-      candidates, [](const TuneCandidate& its) { return its.facts.bound.energy > Joules{}; });
+      candidates, [](const TuneCandidate& candidate) { return candidate.facts.bound.energy > Joules{}; });
   if (needs_power(goal.objective) && !has_power)
     fail(
         "requires the power of every GPU, which a preset lacks; set gpu.power_board, gpu.power_idle and "
@@ -81,13 +81,13 @@ Tuning tune(const TuneRequest& request) {
     return tune_candidates(file.space, file.goal, request.exact, workers_of(request.jobs), std::ref(progress));
   }();
   std::vector<ReadPoint> points;
-  for (const TuneCandidate& its : all)
-    points.push_back(its.read);
+  for (const TuneCandidate& candidate : all)
+    points.push_back(candidate.read);
   Tuning tuning{.plan = plan_points(std::move(file.space), points, "tune", sweep),
                 .goal = file.goal,
                 .exact = request.exact};
-  for (const TuneCandidate& its : all)
-    if (its.placement) tuning.plan.placements.emplace(its.point, *its.placement);
+  for (const TuneCandidate& candidate : all)
+    if (candidate.placement) tuning.plan.placements.emplace(candidate.point, *candidate.placement);
   if (request.whole_steps > 0) tuning.goal.whole_steps = request.whole_steps;
   const std::vector<TuneCandidate> candidates = admitted(all, tuning);
   tuning.values = tuned_values(tuning, all);

@@ -22,8 +22,8 @@ constexpr std::string_view kExposedKind = "exposed_";
 /// Numbers of exposed communication by kind that either has.
 std::vector<std::string> exposed_kinds(const TunedCandidate& best, const TunedCandidate& other) {
   std::vector<std::string> names;
-  for (const TunedCandidate* its : {&best, &other})
-    for (const PointNumber& number : its->numbers)
+  for (const TunedCandidate* candidate : {&best, &other})
+    for (const PointNumber& number : candidate->numbers)
       if (number.name.starts_with(kExposedKind) && std::ranges::find(names, number.name) == names.end())
         names.push_back(number.name);
   return names;
@@ -33,9 +33,9 @@ std::vector<std::string> exposed_kinds(const TunedCandidate& best, const TunedCa
 /// something.
 bool beats(const TunedCandidate& a, const TunedCandidate& b) {
   bool is_better = a.cost != b.cost;
-  const auto is_no_worse = [&](double its, double other) {
-    is_better = is_better || its < other;
-    return its <= other;
+  const auto is_no_worse = [&](double cost, double other) {
+    is_better = is_better || cost < other;
+    return cost <= other;
   };
   if (!is_no_worse(a.what.facts.needed.value, b.what.facts.needed.value)) return false;
   const std::optional<Joules> mine = energy_of(a), theirs = energy_of(b);
@@ -89,16 +89,16 @@ std::vector<TunedValue> tuned_values(const Tuning& tuning, const std::vector<Tun
     const auto first = static_cast<std::ptrdiff_t>(values.size());
     for (const std::size_t point : points_of(tuning.plan, {})) {
       const std::string text = sweep.texts(sweep.points()[point])[axis];
-      auto its = std::ranges::find(values.begin() + first, values.end(), text, &TunedValue::text);
-      if (its == values.end()) its = values.insert(its, {.key = sweep.names()[axis], .text = text});
-      its->points.push_back(point);
+      auto value = std::ranges::find(values.begin() + first, values.end(), text, &TunedValue::text);
+      if (value == values.end()) value = values.insert(value, {.key = sweep.names()[axis], .text = text});
+      value->points.push_back(point);
       const std::string why = why_impossible(candidates[point], tuning.goal);
       if (why.empty()) {
         const double price = candidates[point].facts.size.usd_per_gpu_hour;
-        its->usd_per_gpu_hour = its->possible == 0 || its->usd_per_gpu_hour == price ? price : 0.0;
-        ++its->possible;
-      } else if (its->why_impossible.empty()) {
-        its->why_impossible = why;
+        value->usd_per_gpu_hour = value->possible == 0 || value->usd_per_gpu_hour == price ? price : 0.0;
+        ++value->possible;
+      } else if (value->why_impossible.empty()) {
+        value->why_impossible = why;
       }
     }
   }
@@ -106,8 +106,8 @@ std::vector<TunedValue> tuned_values(const Tuning& tuning, const std::vector<Tun
 }
 
 std::optional<std::size_t> best_with(const TunedValue& value, const std::vector<TunedCandidate>& ranking) {
-  const auto found = std::ranges::find_if(ranking, [&](const TunedCandidate& its) {
-    return std::ranges::find(value.points, its.what.point) != value.points.end();
+  const auto found = std::ranges::find_if(ranking, [&](const TunedCandidate& candidate) {
+    return std::ranges::find(value.points, candidate.what.point) != value.points.end();
   });
   if (found == ranking.end()) return std::nullopt;
   return static_cast<std::size_t>(found - ranking.begin());
@@ -126,9 +126,9 @@ std::vector<std::size_t> front_of(const std::vector<TunedCandidate>& ranking) {
 std::vector<ComparedNumber> compared(const TunedCandidate& best, const TunedCandidate& other) {
   std::vector<ComparedNumber> rows;
   const auto add = [&](std::string_view name, std::string text, std::string unit, double scale, bool is_part) {
-    const std::optional<double> its = number_of(best, name), of_other = number_of(other, name);
-    if (its && of_other)
-      rows.push_back({std::move(text), std::move(unit), scale * *its, scale * *of_other, is_part});
+    const std::optional<double> of_best = number_of(best, name), of_other = number_of(other, name);
+    if (of_best && of_other)
+      rows.push_back({std::move(text), std::move(unit), scale * *of_best, scale * *of_other, is_part});
   };
   constexpr double kMilliseconds = 1e-3, kGigabytes = 1e-9;
   const std::vector<std::string> kinds = exposed_kinds(best, other);

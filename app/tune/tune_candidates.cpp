@@ -21,27 +21,28 @@ enum class Look { rough, whole };
 
 /// Of point \p point, which may break a rule.
 TuneCandidate look_at(const Sweep& space, std::size_t point, Look look) {
-  TuneCandidate its{.point = point};
+  TuneCandidate candidate{.point = point};
   try {
     const SweepPoint& values = space.points()[point];
     const auto [file, outline] = look == Look::rough ? space.with_stage(values) : space.with_outline(values);
-    its.read.id = point_id(file.resolved_toml());
-    its.seeds = outline.measure.seeds;
+    candidate.read.id = point_id(file.resolved_toml());
+    candidate.seeds = outline.measure.seeds;
     if (is_one_stage(outline) && outline.measure.draws == 0) {
-      its.is_rough = true;
-      its.facts = rough_facts(outline);
-      return its;
+      candidate.is_rough = true;
+      candidate.facts = rough_facts(outline);
+      return candidate;
     }
     const PlacedFile placed = with_placed_tables(file);
-    its.placement = placed.placement;
+    candidate.placement = placed.placement;
     const auto make = [&](std::optional<std::uint64_t> draw) { return placed.file.make(draw); };
-    its.facts = its.placement ? candidate_facts(make(std::nullopt), make) : candidate_facts(outline, make);
+    candidate.facts =
+        candidate.placement ? candidate_facts(make(std::nullopt), make) : candidate_facts(outline, make);
   } catch (const ConfigError& error) {
-    its.refused = its.read.refused = error.what();
+    candidate.refused = candidate.read.refused = error.what();
   } catch (const InfeasibleError& error) {
-    its.refused = error.what();
+    candidate.refused = error.what();
   }
-  return its;
+  return candidate;
 }
 
 /// Before processes are made, which then have what they share.
@@ -57,21 +58,21 @@ Expense expense_in(const Json& json) { return {Seconds{json["s"].number()}, Joul
 
 std::string text_of(const std::vector<TuneCandidate>& candidates) {
   Json rows = Json::array();
-  for (const TuneCandidate& its : candidates)
-    rows.push_back({{"point", its.point},
-                    {"id", its.read.id},
-                    {"wrong", its.read.refused},
-                    {"refused", its.refused},
-                    {"tokens", its.facts.size.tokens},
-                    {"gpus", its.facts.size.gpus},
-                    {"usd_per_gpu_hour", its.facts.size.usd_per_gpu_hour},
-                    {"needed", its.facts.needed.value},
-                    {"fits", its.facts.fits},
-                    {"bound", numbers_of(its.facts.bound)},
-                    {"estimate", numbers_of(its.facts.estimate)},
-                    {"seeds", its.seeds},
-                    {"placement", its.placement ? Json(*its.placement) : Json()},
-                    {"is_rough", its.is_rough}});
+  for (const TuneCandidate& candidate : candidates)
+    rows.push_back({{"point", candidate.point},
+                    {"id", candidate.read.id},
+                    {"wrong", candidate.read.refused},
+                    {"refused", candidate.refused},
+                    {"tokens", candidate.facts.size.tokens},
+                    {"gpus", candidate.facts.size.gpus},
+                    {"usd_per_gpu_hour", candidate.facts.size.usd_per_gpu_hour},
+                    {"needed", candidate.facts.needed.value},
+                    {"fits", candidate.facts.fits},
+                    {"bound", numbers_of(candidate.facts.bound)},
+                    {"estimate", numbers_of(candidate.facts.estimate)},
+                    {"seeds", candidate.seeds},
+                    {"placement", candidate.placement ? Json(*candidate.placement) : Json()},
+                    {"is_rough", candidate.is_rough}});
   return rows.dump();
 }
 
@@ -114,16 +115,16 @@ void look_at_all(const Sweep& space, const std::vector<std::size_t>& points, Loo
   std::vector<ParallelTask> tasks;
   for (std::size_t task = 0; task < count; ++task) {
     tasks.push_back({"the bounds of candidates", [&space, &points, look, task, count] {
-                       std::vector<TuneCandidate> its;
+                       std::vector<TuneCandidate> looked_at;
                        for (std::size_t i = task; i < points.size(); i += count)
-                         its.push_back(look_at(space, points[i], look));
-                       return text_of(its);
+                         looked_at.push_back(look_at(space, points[i], look));
+                       return text_of(looked_at);
                      }});
   }
   const auto report = [&](std::size_t done) { progress(points.size() * done / count, points.size()); };
   for (const std::string& text : run_in_parallel(tasks, workers, report)) {
-    for (TuneCandidate& its : candidates_in(text))
-      candidates[its.point] = std::move(its);
+    for (TuneCandidate& candidate : candidates_in(text))
+      candidates[candidate.point] = std::move(candidate);
   }
 }
 
@@ -132,8 +133,9 @@ class CloserLooks {
  public:
   CloserLooks(const TuneGoal& goal, std::vector<TuneCandidate>& candidates)
       : goal_(goal), candidates_(candidates) {
-    for (const TuneCandidate& its : candidates) {
-      if (may_run(its)) (its.is_rough ? left_.push_back(its.point) : keep_best(its.point));
+    for (const TuneCandidate& candidate : candidates) {
+      if (may_run(candidate))
+        (candidate.is_rough ? left_.push_back(candidate.point) : keep_best(candidate.point));
     }
     std::ranges::sort(left_, {}, [this](std::size_t point) { return std::pair(cost(point), point); });
   }
@@ -158,9 +160,9 @@ class CloserLooks {
   std::size_t done() const { return next_; }
 
  private:
-  bool may_run(const TuneCandidate& its) const {
-    return its.refused.empty() && its.facts.fits &&
-           !(goal_.most_gpus && its.facts.size.gpus > *goal_.most_gpus);
+  bool may_run(const TuneCandidate& candidate) const {
+    return candidate.refused.empty() && candidate.facts.fits &&
+           !(goal_.most_gpus && candidate.facts.size.gpus > *goal_.most_gpus);
   }
   double cost(std::size_t point) const {
     const CandidateFacts& facts = candidates_[point].facts;

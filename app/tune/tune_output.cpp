@@ -53,8 +53,8 @@ std::string gigabytes(Bytes bytes) {
 
 /// Whether some were simulated with fewer seeds than others.
 bool has_unlike_seeds(const std::vector<TunedCandidate>& ranking) {
-  return !std::ranges::all_of(ranking,
-                              [&](const TunedCandidate& its) { return its.seeds == ranking.front().seeds; });
+  return !std::ranges::all_of(
+      ranking, [&](const TunedCandidate& candidate) { return candidate.seeds == ranking.front().seeds; });
 }
 
 std::string ranking_table(const Tuning& tuning, std::size_t shown) {
@@ -71,17 +71,17 @@ std::string ranking_table(const Tuning& tuning, std::size_t shown) {
   header.emplace_back("GB");
   TextTable table(std::move(header));
   for (std::size_t i = 0; i < std::min(shown, tuning.ranking.size()); ++i) {
-    const TunedCandidate& its = tuning.ranking[i];
+    const TunedCandidate& candidate = tuning.ranking[i];
     std::vector<std::string> row = {std::to_string(i + 1)};
-    std::ranges::move(tuning.plan.sweep.texts(tuning.plan.sweep.points()[its.what.point]),
+    std::ranges::move(tuning.plan.sweep.texts(tuning.plan.sweep.points()[candidate.what.point]),
                       std::back_inserter(row));
-    row.push_back(its.strategy);
-    row.push_back(fmt::format("{:.3f}", its.takes.time.value * 1e3));
-    row.push_back(fmt::format("{:.1f}%", 100.0 * bound_over_cost(objective, its)));
-    if (objective != Objective::time) row.push_back(objective_text(objective, its.cost));
-    if (shows_seeds) row.push_back(std::to_string(its.seeds));
-    row.push_back(std::to_string(its.what.facts.size.gpus));
-    row.push_back(gigabytes(its.what.facts.needed));
+    row.push_back(candidate.strategy);
+    row.push_back(fmt::format("{:.3f}", candidate.takes.time.value * 1e3));
+    row.push_back(fmt::format("{:.1f}%", 100.0 * bound_over_cost(objective, candidate)));
+    if (objective != Objective::time) row.push_back(objective_text(objective, candidate.cost));
+    if (shows_seeds) row.push_back(std::to_string(candidate.seeds));
+    row.push_back(std::to_string(candidate.what.facts.size.gpus));
+    row.push_back(gigabytes(candidate.what.facts.needed));
     table.add(std::move(row));
   }
   return table.text() +
@@ -131,8 +131,8 @@ std::string regret_text(const Tuning& tuning) {
 }
 
 /// Words of `--set`, as they follow those of the command line.
-std::vector<std::string> sets_of(const Tuning& tuning, const TunedCandidate& its) {
-  return tuning.plan.sweep.sets(tuning.plan.sweep.points()[its.what.point]);
+std::vector<std::string> sets_of(const Tuning& tuning, const TunedCandidate& candidate) {
+  return tuning.plan.sweep.sets(tuning.plan.sweep.points()[candidate.what.point]);
 }
 
 /// What else may be chosen; nothing where the best is best in everything.
@@ -143,13 +143,13 @@ std::string front_text(const Tuning& tuning, std::size_t shown) {
   TextTable table({"rank", objective == Objective::time ? std::string("ms") : std::string(unit_of(objective)),
                    "GB", "kJ", std::string(usd_of_work_name(tuning))});
   for (std::size_t i = 0; i < std::min(shown, front.size()); ++i) {
-    const TunedCandidate& its = tuning.ranking[front[i]];
-    const std::optional<Joules> energy = energy_of(its);
-    const std::optional<double> usd = usd_of_work(its);
+    const TunedCandidate& candidate = tuning.ranking[front[i]];
+    const std::optional<Joules> energy = energy_of(candidate);
+    const std::optional<double> usd = usd_of_work(candidate);
     table.add({std::to_string(front[i] + 1),
-               objective == Objective::time ? fmt::format("{:.3f}", its.takes.time.value * 1e3)
-                                            : objective_text(objective, its.cost),
-               gigabytes(its.what.facts.needed),
+               objective == Objective::time ? fmt::format("{:.3f}", candidate.takes.time.value * 1e3)
+                                            : objective_text(objective, candidate.cost),
+               gigabytes(candidate.what.facts.needed),
                energy ? fmt::format("{:.1f}", energy->value / 1e3) : kAbsentCell,
                usd ? fmt::format("{:.4g}", *usd) : kAbsentCell});
   }
@@ -163,9 +163,9 @@ std::string comparison_text(const Tuning& tuning) {
   const std::vector<ComparedNumber> rows = compared(tuning.ranking[0], tuning.ranking[1]);
   if (rows.empty()) return {};
   TextTable table({"why", "best", "next", "difference"});
-  for (const ComparedNumber& its : rows)
-    table.add({fmt::format("{} [{}]", its.name, its.unit), fmt::format("{:.1f}", its.best),
-               fmt::format("{:.1f}", its.other), fmt::format("{:+.1f}", its.saved())});
+  for (const ComparedNumber& number : rows)
+    table.add({fmt::format("{} [{}]", number.name, number.unit), fmt::format("{:.1f}", number.best),
+               fmt::format("{:.1f}", number.other), fmt::format("{:+.1f}", number.saved())});
   const std::string why = why_it_wins(rows);
   return fmt::format("\n{}{}times of GPU 0; c3sim explain FILE with the words of --set says more\n",
                      table.text(), why.empty() ? "" : why + "; ");
@@ -184,23 +184,25 @@ std::string launch_text(const LaunchArguments& launch) {
 Json comparison_json(const Tuning& tuning) {
   Json rows = Json::array();
   if (tuning.ranking.size() < 2) return rows;
-  for (const ComparedNumber& its : compared(tuning.ranking[0], tuning.ranking[1]))
-    rows.push_back({{"name", its.name}, {"unit", its.unit}, {"best", its.best}, {"next", its.other}});
+  for (const ComparedNumber& number : compared(tuning.ranking[0], tuning.ranking[1]))
+    rows.push_back(
+        {{"name", number.name}, {"unit", number.unit}, {"best", number.best}, {"next", number.other}});
   return rows;
 }
 
 Json values_json(const Tuning& tuning) {
   Json values = Json::array();
-  for (const TunedValue& its : tuning.values) {
-    const std::optional<std::size_t> best = best_with(its, tuning.ranking);
+  for (const TunedValue& value : tuning.values) {
+    const std::optional<std::size_t> best = best_with(value, tuning.ranking);
     const std::vector<std::string>& ids = tuning.plan.manifest.ids;
-    values.push_back({{"key", its.key},
-                      {"value", its.text},
-                      {"candidates", its.points.size()},
-                      {"possible", its.possible},
-                      {"why_impossible", its.why_impossible.empty() ? Json() : Json(its.why_impossible)},
-                      {"usd_per_gpu_hour", its.usd_per_gpu_hour > 0.0 ? Json(its.usd_per_gpu_hour) : Json()},
-                      {"best", best ? Json(ids[tuning.ranking[*best].what.point]) : Json()}});
+    values.push_back(
+        {{"key", value.key},
+         {"value", value.text},
+         {"candidates", value.points.size()},
+         {"possible", value.possible},
+         {"why_impossible", value.why_impossible.empty() ? Json() : Json(value.why_impossible)},
+         {"usd_per_gpu_hour", value.usd_per_gpu_hour > 0.0 ? Json(value.usd_per_gpu_hour) : Json()},
+         {"best", best ? Json(ids[tuning.ranking[*best].what.point]) : Json()}});
   }
   return values;
 }
@@ -217,29 +219,30 @@ Json launch_json(const std::optional<LaunchArguments>& launch) {
   return {{"arguments", Json(launch->words)}, {"unsaid", Json(launch->unsaid)}};
 }
 
-Json candidate_json(const Tuning& tuning, const TunedCandidate& its) {
+Json candidate_json(const Tuning& tuning, const TunedCandidate& candidate) {
   const SweepPlan& plan = tuning.plan;
   const std::vector<std::string>& names = plan.sweep.names();
-  const std::vector<std::string> texts = plan.sweep.texts(plan.sweep.points()[its.what.point]);
-  const std::optional<Joules> energy = energy_of(its);
-  const std::optional<double> usd = usd_of(its);
+  const std::vector<std::string> texts = plan.sweep.texts(plan.sweep.points()[candidate.what.point]);
+  const std::optional<Joules> energy = energy_of(candidate);
+  const std::optional<double> usd = usd_of(candidate);
   Json values = Json::object();
   for (std::size_t axis = 0; axis < names.size(); ++axis)
     values[names[axis]] = texts[axis];
-  return {{"id", plan.manifest.ids[its.what.point]},
+  return {{"id", plan.manifest.ids[candidate.what.point]},
           {"values", std::move(values)},
-          {"sets", Json(sets_of(tuning, its))},
-          {"command", plan.manifest.commands[its.what.point]},
-          {"strategy", its.strategy},
-          {"time_us", its.takes.time / 1.0_us},
-          {"bound_us", its.what.facts.bound.time / 1.0_us},
-          {"value", value_of(tuning.goal.objective, its.cost)},
-          {"seeds", its.seeds},
-          {"gpus", its.what.facts.size.gpus},
-          {"tokens", its.what.facts.size.tokens > 0 ? Json(its.what.facts.size.tokens) : Json()},
+          {"sets", Json(sets_of(tuning, candidate))},
+          {"command", plan.manifest.commands[candidate.what.point]},
+          {"strategy", candidate.strategy},
+          {"time_us", candidate.takes.time / 1.0_us},
+          {"bound_us", candidate.what.facts.bound.time / 1.0_us},
+          {"value", value_of(tuning.goal.objective, candidate.cost)},
+          {"seeds", candidate.seeds},
+          {"gpus", candidate.what.facts.size.gpus},
+          {"tokens", candidate.what.facts.size.tokens > 0 ? Json(candidate.what.facts.size.tokens) : Json()},
           {"energy_j", energy ? Json(energy->value) : Json()},
           {"usd", usd ? Json(*usd) : Json()},
-          {"needed_bytes", its.what.facts.needed > Bytes{} ? Json(its.what.facts.needed.value) : Json()}};
+          {"needed_bytes",
+           candidate.what.facts.needed > Bytes{} ? Json(candidate.what.facts.needed.value) : Json()}};
 }
 
 }  // namespace
@@ -266,8 +269,8 @@ std::string tune_text(const Tuning& tuning, std::size_t shown) {
 std::string tune_json(const Tuning& tuning) {
   const TuneCounts& counts = tuning.counts;
   Json ranking = Json::array();
-  for (const TunedCandidate& its : tuning.ranking)
-    ranking.push_back(candidate_json(tuning, its));
+  for (const TunedCandidate& candidate : tuning.ranking)
+    ranking.push_back(candidate_json(tuning, candidate));
   const auto share = [](std::optional<double> regret) {
     return regret && std::isfinite(*regret) ? Json(*regret) : Json();
   };

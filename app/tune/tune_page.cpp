@@ -27,21 +27,23 @@ struct FrontAxis {
 
 FrontAxis objective_axis(Objective objective) {
   if (objective == Objective::time)
-    return {"time [ms]", [](const TunedCandidate& its) { return std::optional(its.takes.time.value * 1e3); }};
-  return {std::string(unit_of(objective)),
-          [objective](const TunedCandidate& its) { return std::optional(value_of(objective, its.cost)); }};
+    return {"time [ms]",
+            [](const TunedCandidate& candidate) { return std::optional(candidate.takes.time.value * 1e3); }};
+  return {std::string(unit_of(objective)), [objective](const TunedCandidate& candidate) {
+            return std::optional(value_of(objective, candidate.cost));
+          }};
 }
 
 FrontAxis memory_axis() {
-  return {"memory needed [GB]", [](const TunedCandidate& its) {
-            const Bytes needed = its.what.facts.needed;
+  return {"memory needed [GB]", [](const TunedCandidate& candidate) {
+            const Bytes needed = candidate.what.facts.needed;
             return needed > Bytes{} ? std::optional(needed.value / 1e9) : std::nullopt;
           }};
 }
 
 FrontAxis energy_axis() {
-  return {"energy of a step [kJ]", [](const TunedCandidate& its) {
-            const auto energy = energy_of(its);
+  return {"energy of a step [kJ]", [](const TunedCandidate& candidate) {
+            const auto energy = energy_of(candidate);
             return energy ? std::optional(energy->value / 1e3) : std::nullopt;
           }};
 }
@@ -55,16 +57,17 @@ std::vector<FrontAxis> other_axes(const Tuning& tuning) {
   if (!needs_power(tuning.goal.objective)) axes.push_back(energy_axis());
   if (!needs_price(tuning.goal.objective)) axes.push_back(money_axis(tuning));
   std::erase_if(axes, [&](const FrontAxis& axis) {
-    return std::ranges::none_of(tuning.ranking,
-                                [&](const TunedCandidate& its) { return axis.value(its).has_value(); });
+    return std::ranges::none_of(
+        tuning.ranking, [&](const TunedCandidate& candidate) { return axis.value(candidate).has_value(); });
   });
   return axes;
 }
 
 /// "training.pipeline 2, training.micro_batch 1".
-std::string settings_text(const Tuning& tuning, const TunedCandidate& its) {
+std::string settings_text(const Tuning& tuning, const TunedCandidate& candidate) {
   const std::vector<std::string>& names = tuning.plan.sweep.names();
-  const std::vector<std::string> texts = tuning.plan.sweep.texts(tuning.plan.sweep.points()[its.what.point]);
+  const std::vector<std::string> texts =
+      tuning.plan.sweep.texts(tuning.plan.sweep.points()[candidate.what.point]);
   std::string text;
   for (std::size_t axis = 0; axis < names.size(); ++axis)
     text += fmt::format("{}{} {}", axis == 0 ? "" : ", ", names[axis], texts[axis]);
@@ -76,13 +79,14 @@ std::string front_figure(const Tuning& tuning, const FrontAxis& x, const FrontAx
   std::vector<CurvePoint> points;
   std::vector<Costs> costs;
   for (std::size_t i = 0; i < tuning.ranking.size(); ++i) {
-    const TunedCandidate& its = tuning.ranking[i];
-    const auto across = x.value(its), up = y.value(its);
+    const TunedCandidate& candidate = tuning.ranking[i];
+    const auto across = x.value(candidate), up = y.value(candidate);
     if (!across || !up) continue;
-    points.push_back({.x = *across,
-                      .y = *up,
-                      .title = fmt::format("rank {}: {}\n{}: {}, {}: {}", i + 1, settings_text(tuning, its),
-                                           x.name, number_text(*across), y.name, number_text(*up))});
+    points.push_back(
+        {.x = *across,
+         .y = *up,
+         .title = fmt::format("rank {}: {}\n{}: {}, {}: {}", i + 1, settings_text(tuning, candidate), x.name,
+                              number_text(*across), y.name, number_text(*up))});
     costs.push_back({static_cast<double>(i), *up});
   }
   if (points.size() < 2) return "";
@@ -126,16 +130,16 @@ std::string ranking_section(const Tuning& tuning) {
     header.push_back(escaped(axis.name));
   std::vector<std::vector<std::string>> rows;
   for (std::size_t i = 0; i < std::min(kMostRows, tuning.ranking.size()); ++i) {
-    const TunedCandidate& its = tuning.ranking[i];
+    const TunedCandidate& candidate = tuning.ranking[i];
     std::vector<std::string> row = {std::to_string(i + 1)};
-    for (const std::string& level : tuning.plan.sweep.texts(tuning.plan.sweep.points()[its.what.point]))
+    for (const std::string& level : tuning.plan.sweep.texts(tuning.plan.sweep.points()[candidate.what.point]))
       row.push_back(escaped(level));
-    row.push_back(escaped(its.strategy));
-    row.push_back(fmt::format("{:.3f}", its.takes.time.value * 1e3));
-    row.push_back(fmt::format("{:.1f}%", 100.0 * bound_over_cost(tuning.goal.objective, its)));
-    if (tuning.goal.objective != Objective::time) row.push_back(text(cost.value(its)));
+    row.push_back(escaped(candidate.strategy));
+    row.push_back(fmt::format("{:.3f}", candidate.takes.time.value * 1e3));
+    row.push_back(fmt::format("{:.1f}%", 100.0 * bound_over_cost(tuning.goal.objective, candidate)));
+    if (tuning.goal.objective != Objective::time) row.push_back(text(cost.value(candidate)));
     for (const FrontAxis& axis : others)
-      row.push_back(text(axis.value(its)));
+      row.push_back(text(axis.value(candidate)));
     rows.push_back(std::move(row));
   }
   return "<section id=\"ranking\">\n<h2>The best that were simulated</h2>\n" +
@@ -149,9 +153,10 @@ std::string ranking_section(const Tuning& tuning) {
 std::string comparison_section(const Tuning& tuning) {
   if (tuning.ranking.size() < 2) return "";
   std::vector<std::vector<std::string>> rows;
-  for (const ComparedNumber& its : compared(tuning.ranking[0], tuning.ranking[1]))
-    rows.push_back({escaped(fmt::format("{} [{}]", its.name, its.unit)), fmt::format("{:.1f}", its.best),
-                    fmt::format("{:.1f}", its.other), fmt::format("{:+.1f}", its.other - its.best)});
+  for (const ComparedNumber& number : compared(tuning.ranking[0], tuning.ranking[1]))
+    rows.push_back({escaped(fmt::format("{} [{}]", number.name, number.unit)),
+                    fmt::format("{:.1f}", number.best), fmt::format("{:.1f}", number.other),
+                    fmt::format("{:+.1f}", number.other - number.best)});
   if (rows.empty()) return "";
   return "<section id=\"why\">\n<h2>Why the best wins over the next</h2>\n" +
          table_html("times", {"", "best", "next", "difference"}, rows) + "</section>\n";

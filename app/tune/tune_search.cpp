@@ -27,14 +27,14 @@ struct StrategyExpenses {
 
 StrategyExpenses expenses_of(const PointResult& result) {
   StrategyExpenses all;
-  for (const PointNumber& its : result.numbers) {
-    if (its.name != "time" && its.name != "energy") continue;
-    if (all.names.empty() || all.names.back() != its.strategy) {
-      all.names.push_back(its.strategy);
+  for (const PointNumber& number : result.numbers) {
+    if (number.name != "time" && number.name != "energy") continue;
+    if (all.names.empty() || all.names.back() != number.strategy) {
+      all.names.push_back(number.strategy);
       all.takes.emplace_back();
     }
-    if (its.name == "time") all.takes.back().time = its.value * 1.0_us;
-    if (its.name == "energy") all.takes.back().energy = Joules{its.value};
+    if (number.name == "time") all.takes.back().time = number.value * 1.0_us;
+    if (number.name == "energy") all.takes.back().energy = Joules{number.value};
   }
   return all;
 }
@@ -43,7 +43,7 @@ StrategyExpenses expenses_of(const PointResult& result) {
 std::vector<PointNumber> numbers_of(const PointResult& result, const std::string& strategy) {
   std::vector<PointNumber> numbers;
   std::ranges::copy_if(result.numbers, std::back_inserter(numbers),
-                       [&](const PointNumber& its) { return its.strategy == strategy; });
+                       [&](const PointNumber& number) { return number.strategy == strategy; });
   return numbers;
 }
 
@@ -164,11 +164,11 @@ class SearchedPoints final : public PointSource {
 SearchedCandidates searched(const Tuning& tuning, const std::vector<TuneCandidate>& candidates) {
   const std::vector<std::vector<double>> positions = positions_of(tuning.plan.sweep);
   SearchedCandidates all;
-  for (const TuneCandidate& its : candidates) {
-    all.bounds.push_back(cost_of(tuning.goal.objective, its.facts.bound, its.facts.size));
-    all.estimates.push_back(cost_of(tuning.goal.objective, its.facts.estimate, its.facts.size));
-    all.positions.push_back(positions[its.point]);
-    all.left_out.push_back(its.is_rough);
+  for (const TuneCandidate& candidate : candidates) {
+    all.bounds.push_back(cost_of(tuning.goal.objective, candidate.facts.bound, candidate.facts.size));
+    all.estimates.push_back(cost_of(tuning.goal.objective, candidate.facts.estimate, candidate.facts.size));
+    all.positions.push_back(positions[candidate.point]);
+    all.left_out.push_back(candidate.is_rough);
   }
   return all;
 }
@@ -178,7 +178,7 @@ std::optional<std::int64_t> common_seeds(const std::vector<TuneCandidate>& candi
   if (candidates.empty()) return std::nullopt;
   const std::int64_t seeds = candidates.front().seeds;
   const bool are_alike =
-      std::ranges::all_of(candidates, [&](const TuneCandidate& its) { return its.seeds == seeds; });
+      std::ranges::all_of(candidates, [&](const TuneCandidate& candidate) { return candidate.seeds == seeds; });
   return are_alike ? std::optional(seeds) : std::nullopt;
 }
 
@@ -202,7 +202,7 @@ class Searcher {
       seeds = std::min(2 * seeds, all);
       left.resize((left.size() + 1) / 2);
       on_rung(seeds, all, [&](const Rung& rung) { repeat(left, rung); });
-      std::ranges::stable_sort(left, {}, [&](std::size_t its) { return found_.of(its).cost; });
+      std::ranges::stable_sort(left, {}, [&](std::size_t candidate) { return found_.of(candidate).cost; });
     }
     report();
   }
