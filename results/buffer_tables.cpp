@@ -35,14 +35,14 @@ void write_buffers(const H5Id& strategy, const Experiment& experiment, NameTable
     if (!buffers.empty() && buffers.front().reach[i])
       reaches.emplace_back(group, ColumnSpec{column_of(kReachMappings[i]), "1",
                                              "share of the bandwidth that a stream of it alone reaches"});
-  for (const BufferReach& its : buffers) {
-    name.push(names.index(its.name));
-    phase.push(names.index(its.phase));
-    bytes.push(its.bytes.value);
-    written.push(its.is_written ? 1 : 0);
-    address.push(its.address);
+  for (const BufferReach& buffer : buffers) {
+    name.push(names.index(buffer.name));
+    phase.push(names.index(buffer.phase));
+    bytes.push(buffer.bytes.value);
+    written.push(buffer.is_written ? 1 : 0);
+    address.push(buffer.address);
     auto column = reaches.begin();
-    for (const std::optional<double>& reach : its.reach)
+    for (const std::optional<double>& reach : buffer.reach)
       if (reach) (column++)->push(*reach);
   }
   flush_all(name, phase, bytes, written, address);
@@ -61,12 +61,12 @@ RecordedBuffers read_buffers(const ResultReader& file, const std::string& strate
   const auto& written = table.values<std::int64_t>("is_written");
   const auto& addresses = table.values<std::int64_t>("address");
   for (std::size_t i = 0; i < table.rows(); ++i) {
-    BufferReach its{names[i], phases[i], Bytes{bytes[i]}, written[i] != 0, addresses[i], {}};
+    BufferReach buffer{names[i], phases[i], Bytes{bytes[i]}, written[i] != 0, addresses[i], {}};
     for (const ChannelMapping mapping : kReachMappings) {
       const std::string column = column_of(mapping);
-      its.reach.push_back(table.has(column) ? std::optional(table.values<double>(column)[i]) : std::nullopt);
+      buffer.reach.push_back(table.has(column) ? std::optional(table.values<double>(column)[i]) : std::nullopt);
     }
-    recorded.buffers.push_back(std::move(its));
+    recorded.buffers.push_back(std::move(buffer));
   }
   return recorded;
 }

@@ -41,8 +41,8 @@ RankPartition partition_in(const ResultReader& file, const std::string& strategy
   }
 }
 
-bool has_messages(const SimulatedClass& its) {
-  return std::ranges::any_of(its.times.classes, [](const ClassTime& time) {
+bool has_messages(const SimulatedClass& ranks) {
+  return std::ranges::any_of(ranks.times.classes, [](const ClassTime& time) {
     return time.name == name_of(CollectiveKind::send_receive);
   });
 }
@@ -66,27 +66,27 @@ void write_classes(const H5Id& strategy, const std::vector<SimulatedClass>& clas
     bubble.emplace(
         group, ColumnSpec{"bubble", "ps", "in which there is neither a kernel nor a collective but messages"});
   std::optional<Column<double>> memory;
-  if (std::ranges::all_of(classes, [](const auto& its) { return its.memory.has_value(); }))
+  if (std::ranges::all_of(classes, [](const auto& rank_class) { return rank_class.memory.has_value(); }))
     memory.emplace(group, ColumnSpec{"memory", "B", "that the operations of each of them hold"});
-  for (const SimulatedClass& its : classes) {
-    name.push(names.index(its.name));
-    ranks.push(names.index(text_of(its.ranks)));
-    representative.push(its.representative());
-    multiplicity.push(its.multiplicity());
-    kernels.push(picoseconds(its.times.kernels));
-    communication.push(picoseconds(its.times.communication));
-    exposed.push(picoseconds(its.times.exposed));
-    idle.push(picoseconds(its.times.idle));
-    if (bubble) bubble->push(picoseconds(its.times.bubble));
-    if (memory) memory->push(its.memory->value);
+  for (const SimulatedClass& rank_class : classes) {
+    name.push(names.index(rank_class.name));
+    ranks.push(names.index(text_of(rank_class.ranks)));
+    representative.push(rank_class.representative());
+    multiplicity.push(rank_class.multiplicity());
+    kernels.push(picoseconds(rank_class.times.kernels));
+    communication.push(picoseconds(rank_class.times.communication));
+    exposed.push(picoseconds(rank_class.times.exposed));
+    idle.push(picoseconds(rank_class.times.idle));
+    if (bubble) bubble->push(picoseconds(rank_class.times.bubble));
+    if (memory) memory->push(rank_class.memory->value);
   }
   if (bubble) bubble->flush();
   if (memory) memory->flush();
   flush_all(name, ranks, representative, multiplicity, kernels, communication, exposed, idle);
   const H5Id by_rank = h5_create_group(strategy, kRanks);
   Column<std::int32_t> number(by_rank, {"class", "1", "of each rank: row of 'classes'"});
-  for (const std::int32_t its : numbers_of(classes))
-    number.push(its);
+  for (const std::int32_t class_number : numbers_of(classes))
+    number.push(class_number);
   number.flush();
 }
 

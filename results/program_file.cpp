@@ -24,8 +24,8 @@ class TableWriter {
       : group_(h5_create_group(file, name)), fields_(fields) {
     texts_.reserve(N);
     numbers_.reserve(N);
-    for (const ProgramColumn<Row>& its : fields) {
-      const ColumnSpec spec{.name = its.name, .units = its.units, .long_name = its.long_name};
+    for (const ProgramColumn<Row>& field : fields) {
+      const ColumnSpec spec{.name = field.name, .units = field.units, .long_name = field.long_name};
       texts_.emplace_back(group_, spec);
       numbers_.emplace_back(group_, spec);
     }
@@ -149,9 +149,9 @@ void write_program_file(const std::filesystem::path& target, const RecordedRun& 
     table.finish(/*of_ranks=*/false);
   }
   write_of_collectives(file, "members", {.name = "rank", .units = "1", .long_name = "number of a rank"}, run,
-                       [](const RecordedCollective& its) -> auto& { return its.members; });
+                       [](const RecordedCollective& collective) -> auto& { return collective.members; });
   write_of_collectives(file, kSends, {.name = "bytes", .units = "B", .long_name = "by sender, then receiver"},
-                       run, [](const RecordedCollective& its) -> auto& { return its.sends; });
+                       run, [](const RecordedCollective& collective) -> auto& { return collective.sends; });
   h5_flush(file);
   if (!file.close()) throw IoError(target.string(), "write", "HDF5 could not close the file");
   seal_file(temporary);

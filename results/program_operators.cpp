@@ -35,8 +35,8 @@ void write_operators(const H5Id& file, const RecordedRun& run) {
   const H5Id group = h5_create_group(file, kOperators);
   std::vector<OperatorWords> rows;
   rows.reserve(run.operators.size());
-  for (const RecordedOperator& of : run.operators)
-    rows.push_back(of.op ? words_of(*of.op) : OperatorWords());
+  for (const RecordedOperator& recorded : run.operators)
+    rows.push_back(recorded.op ? words_of(*recorded.op) : OperatorWords());
   for (std::size_t key = 0; key < kShapeKeys.size(); ++key) {
     const ColumnSpec spec{.name = std::string(kShapeKeys.at(key)),
                           .units = "1",
@@ -58,9 +58,9 @@ void write_operators(const H5Id& file, const RecordedRun& run) {
               .units = "1",
               .long_name = "1: the operator is another kernel's, whose time includes this one's"});
   Column<NameIndex> note(group, {.name = kNote, .units = "1", .long_name = "the rule, or why there is none"});
-  for (const RecordedOperator& of : run.operators) {
-    in_another.push(of.in_another ? 1 : 0);
-    note.push(static_cast<NameIndex>(of.note));
+  for (const RecordedOperator& recorded : run.operators) {
+    in_another.push(recorded.in_another ? 1 : 0);
+    note.push(static_cast<NameIndex>(recorded.note));
   }
   flush_all(in_another, note);
 }

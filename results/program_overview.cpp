@@ -25,9 +25,9 @@ struct ClassTotal {
 std::array<ClassTotal, kWorkClassNames.size()> totals_of(const RecordedRank& rank) {
   std::array<ClassTotal, kWorkClassNames.size()> totals;
   for (const RecordedWork& work : rank.work) {
-    ClassTotal& its = totals[static_cast<std::size_t>(work.work_class)];
-    ++its.count;
-    its.time += work.duration;
+    ClassTotal& total = totals[static_cast<std::size_t>(work.work_class)];
+    ++total.count;
+    total.time += work.duration;
   }
   return totals;
 }
@@ -37,12 +37,13 @@ std::vector<std::pair<std::string, ClassTotal>> without_operator(const RecordedR
   std::map<std::string, ClassTotal> totals;
   for (const RecordedRank& rank : run.ranks) {
     for (const RecordedWork& work : rank.work) {
-      const RecordedOperator* of = work.op == kNoIndex ? nullptr : &run.operators[work.op];
-      if (of != nullptr && of->op) continue;
+      const RecordedOperator* recorded = work.op == kNoIndex ? nullptr : &run.operators[work.op];
+      if (recorded != nullptr && recorded->op) continue;
       if (work.collective != kNoIndex && specified_call(run, run.collectives[work.collective])) continue;
-      ClassTotal& its = totals[of == nullptr ? "the file was written without operators" : run.text(of->note)];
-      ++its.count;
-      its.time += work.duration;
+      ClassTotal& total =
+          totals[recorded == nullptr ? "the file was written without operators" : run.text(recorded->note)];
+      ++total.count;
+      total.time += work.duration;
     }
   }
   std::vector<std::pair<std::string, ClassTotal>> sorted(totals.begin(), totals.end());
@@ -96,13 +97,13 @@ std::string program_json(const std::filesystem::path& path, const RecordedRun& r
                                         {"time_us", total.time.microseconds()}});
   json["ranks"] = Json::array();
   for (const RecordedRank& rank : run.ranks) {
-    Json its = Json::object();
-    its["rank"] = rank.number;
-    its["work"] = static_cast<std::int64_t>(rank.work.size());
-    its["edges"] = static_cast<std::int64_t>(rank.edges.size());
-    its["threads"] = static_cast<std::int64_t>(rank.threads.size());
-    its["steps"] = static_cast<std::int64_t>(rank.steps.size());
-    its["length_us"] = rank.length().microseconds();
+    Json rank_json = Json::object();
+    rank_json["rank"] = rank.number;
+    rank_json["work"] = static_cast<std::int64_t>(rank.work.size());
+    rank_json["edges"] = static_cast<std::int64_t>(rank.edges.size());
+    rank_json["threads"] = static_cast<std::int64_t>(rank.threads.size());
+    rank_json["steps"] = static_cast<std::int64_t>(rank.steps.size());
+    rank_json["length_us"] = rank.length().microseconds();
     Json classes = Json::object();
     const auto totals = totals_of(rank);
     for (std::size_t i = 0; i < totals.size(); ++i) {
@@ -111,8 +112,8 @@ std::string program_json(const std::filesystem::path& path, const RecordedRun& r
       one["time_us"] = totals[i].time.microseconds();
       if (totals[i].count > 0) classes[std::string(kWorkClassNames[i])] = one;
     }
-    its["classes"] = classes;
-    json["ranks"].push_back(its);
+    rank_json["classes"] = classes;
+    json["ranks"].push_back(rank_json);
   }
   return json.dump(2) + "\n";
 }

@@ -100,15 +100,15 @@ class ProgramReader {
   std::vector<Row> rows_of(const std::string& table, const std::array<ProgramColumn<Row>, N>& fields) const {
     std::vector<Row> rows;
     bool is_first = true;
-    for (const ProgramColumn<Row>& its : fields) {
-      if (!has_column(table, its.name)) continue;
-      const std::vector<std::int64_t> values = numbers(table, its.name);
+    for (const ProgramColumn<Row>& field : fields) {
+      if (!has_column(table, field.name)) continue;
+      const std::vector<std::int64_t> values = numbers(table, field.name);
       if (is_first) rows.resize(values.size());
       if (rows.size() != values.size()) refuse(table, "has columns of unlike length");
       is_first = false;
       for (std::size_t i = 0; i < values.size(); ++i) {
-        if (its.is_text) checked(table, values[i], 0, std::ssize(run_.names));
-        its.set(rows[i], values[i]);
+        if (field.is_text) checked(table, values[i], 0, std::ssize(run_.names));
+        field.set(rows[i], values[i]);
       }
     }
     return rows;
@@ -141,10 +141,10 @@ class ProgramReader {
   /// Calls \p add with each row of a table of what collectives have several of.
   template <class Add>
   void of_collectives(const std::string& table, const std::string& column, Add add) {
-    const std::vector<std::int64_t> of = numbers(table, "collective"), values = numbers(table, column);
-    if (of.size() != values.size()) refuse(table, "has columns of unlike length");
-    for (std::size_t i = 0; i < of.size(); ++i) {
-      const auto row = checked(table, of[i], 0, std::ssize(run_.collectives));
+    const std::vector<std::int64_t> calls = numbers(table, "collective"), values = numbers(table, column);
+    if (calls.size() != values.size()) refuse(table, "has columns of unlike length");
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      const auto row = checked(table, calls[i], 0, std::ssize(run_.collectives));
       add(run_.collectives[static_cast<std::size_t>(row)], values[i]);
     }
   }

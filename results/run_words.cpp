@@ -24,8 +24,9 @@ std::string words_share(double share) {
 
 Seconds average_length(const StepBreakdown& times) { return times.kernels + times.exposed + times.idle; }
 
-bool is_kernel_class(const ClassTime& its) {
-  return !is_collective_class(its.name) && its.name != kHostCopies && its.name != kHostWork;
+bool is_kernel_class(const ClassTime& class_time) {
+  return !is_collective_class(class_time.name) && class_time.name != kHostCopies &&
+         class_time.name != kHostWork;
 }
 
 std::vector<ClassTime> kernel_classes(const StepBreakdown& times) {
@@ -36,8 +37,9 @@ std::vector<ClassTime> kernel_classes(const StepBreakdown& times) {
 
 std::vector<ExposedTime> largest_kinds(const StepBreakdown& times) {
   std::vector<ExposedTime> kinds;
-  std::ranges::copy_if(times.exposed_by, std::back_inserter(kinds),
-                       [&](const ExposedTime& its) { return its.time > kLeastShare * average_length(times); });
+  std::ranges::copy_if(times.exposed_by, std::back_inserter(kinds), [&](const ExposedTime& exposed_time) {
+    return exposed_time.time > kLeastShare * average_length(times);
+  });
   return ranked(std::move(kinds), &ExposedTime::time);
 }
 
@@ -45,8 +47,8 @@ std::vector<ExposedTime> largest_kinds(const StepBreakdown& times) {
 std::string classes_text(const StepBreakdown& times) {
   const std::vector<ClassTime> classes = kernel_classes(times);
   Seconds all;
-  for (const ClassTime& its : classes)
-    all += its.time;
+  for (const ClassTime& class_time : classes)
+    all += class_time.time;
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < std::min(kMostNamed, classes.size()); ++i)
     if (classes[i].time >= 0.005 * all)
@@ -65,8 +67,8 @@ std::string time_line(const StrategyResult& strategy, const StepBreakdown& times
   return text;
 }
 
-std::string_view awaited(const ExposedTime& its) {
-  return its.kind == kPipeline ? "other stages" : "members that have not come";
+std::string_view awaited(const ExposedTime& exposed_time) {
+  return exposed_time.kind == kPipeline ? "other stages" : "members that have not come";
 }
 
 std::string exposed_line(const StepBreakdown& times) {
@@ -100,12 +102,14 @@ std::string_view most_of(Seconds largest, Seconds sum, std::string_view most, st
 /// kinds of communication are those of a training step, else names of streams.
 std::string largest_part(const StepBreakdown& times, bool is_step) {
   std::vector<Part> parts = {{times.idle, "idle time: hosts launch too slowly, or ranks wait for one another"}};
-  for (const ExposedTime& its : times.exposed_by) {
-    const std::string who = is_step ? its.kind + " communication" : fmt::format("stream '{}'", its.kind);
-    parts.push_back({its.time - its.waiting, "data that " + who + " moves"});
-    parts.push_back({its.waiting, its.kind == kPipeline ? "waiting for other stages, which more micro-batches "
-                                                          "or virtual stages shorten"
-                                                        : "waiting for other members of " + who});
+  for (const ExposedTime& exposed_time : times.exposed_by) {
+    const std::string who =
+        is_step ? exposed_time.kind + " communication" : fmt::format("stream '{}'", exposed_time.kind);
+    parts.push_back({exposed_time.time - exposed_time.waiting, "data that " + who + " moves"});
+    parts.push_back({exposed_time.waiting, exposed_time.kind == kPipeline
+                                               ? "waiting for other stages, which more micro-batches "
+                                                 "or virtual stages shorten"
+                                               : "waiting for other members of " + who});
   }
   const Seconds length = average_length(times);
   const std::vector<ClassTime> classes = kernel_classes(times);

@@ -72,8 +72,8 @@ std::vector<std::string> class_names(const StudyResult& study) {
   std::vector<std::string> names;
   for (const StrategyResult& strategy : study.strategies) {
     if (!strategy.step) continue;
-    for (const ClassTime& its : strategy.step->times.classes) {
-      if (std::ranges::find(names, its.name) == names.end()) names.push_back(its.name);
+    for (const ClassTime& class_time : strategy.step->times.classes) {
+      if (std::ranges::find(names, class_time.name) == names.end()) names.push_back(class_time.name);
     }
   }
   return names;

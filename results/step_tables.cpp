@@ -24,10 +24,10 @@ void write_classes(const H5Id& strategy, const std::vector<ClassTime>& classes, 
   Column<NameIndex> name(group, {"name", "1", "operators of one kind, or a collective"});
   Column<std::int64_t> time(group, {"time", "ps", "from release to end, added up over operations"});
   Column<double> count(group, {"count", "1", "operations; of an extrapolated step not always a whole number"});
-  for (const ClassTime& its : classes) {
-    name.push(names.index(its.name));
-    time.push(picoseconds(its.time));
-    count.push(its.count);
+  for (const ClassTime& class_time : classes) {
+    name.push(names.index(class_time.name));
+    time.push(picoseconds(class_time.time));
+    count.push(class_time.count);
   }
   name.flush();
   time.flush();
@@ -40,11 +40,11 @@ void write_flops(const H5Id& strategy, const std::vector<TypedFlops>& flops, Nam
   Column<double> peak(group, {"peak", "flop/s", "of one GPU for such products"});
   Column<double> model(group, {"model", "flop", "of one GPU, of model_flops those of this type"});
   Column<double> hardware(group, {"hardware", "flop", "of one GPU, of hardware_flops those of this type"});
-  for (const TypedFlops& its : flops) {
-    dtype.push(names.index(its.dtype ? name_of(*its.dtype) : std::string_view()));
-    peak.push(its.peak.value);
-    model.push(its.model.value);
-    hardware.push(its.hardware.value);
+  for (const TypedFlops& type_flops : flops) {
+    dtype.push(names.index(type_flops.dtype ? name_of(*type_flops.dtype) : std::string_view()));
+    peak.push(type_flops.peak.value);
+    model.push(type_flops.model.value);
+    hardware.push(type_flops.hardware.value);
   }
   dtype.flush();
   peak.flush();
@@ -73,10 +73,10 @@ void write_exposed(const H5Id& strategy, const std::vector<ExposedTime>& exposed
   Column<NameIndex> kind(group, {"kind", "1", "parallelism that communication serves, or its stream"});
   Column<std::int64_t> time(group, {"time", "ps", "in which it is in flight and no kernel runs"});
   Column<std::int64_t> waiting(group, {"waiting", "ps", "of that, for members that have not come"});
-  for (const ExposedTime& its : exposed) {
-    kind.push(names.index(its.kind));
-    time.push(picoseconds(its.time));
-    waiting.push(picoseconds(its.waiting));
+  for (const ExposedTime& exposed_time : exposed) {
+    kind.push(names.index(exposed_time.kind));
+    time.push(picoseconds(exposed_time.time));
+    waiting.push(picoseconds(exposed_time.waiting));
   }
   kind.flush();
   time.flush();
@@ -112,7 +112,7 @@ Bytes bytes_of(const ResultTable& step, const std::string& column) {
 }
 
 MemoryClass memory_class(const ResultReader& file, const std::string& name) {
-  const auto found = std::ranges::find(kMemoryClasses, name, [](MemoryClass its) { return name_of(its); });
+  const auto found = std::ranges::find(kMemoryClasses, name, [](MemoryClass known) { return name_of(known); });
   if (found == kMemoryClasses.end())
     throw IoError(file.path(), "read", "memory class '" + name + "' is unknown");
   return *found;

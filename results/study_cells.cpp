@@ -43,12 +43,14 @@ struct RanksAlike {
 };
 
 bool has_memory(const StrategyResult& strategy) {
-  return std::ranges::any_of(strategy.classes, [](const auto& its) { return its.memory.has_value(); });
+  return std::ranges::any_of(strategy.classes,
+                             [](const auto& rank_class) { return rank_class.memory.has_value(); });
 }
 
 bool has_bubble(const StrategyResult& strategy) {
   return strategy.step && strategy.step->facts.pipeline &&
-         std::ranges::any_of(strategy.classes, [](const auto& its) { return its.times.bubble > Seconds{}; });
+         std::ranges::any_of(strategy.classes,
+                             [](const auto& rank_class) { return rank_class.times.bubble > Seconds{}; });
 }
 
 /// Columns that not every study has.
@@ -58,16 +60,19 @@ struct RankColumns {
 
 std::vector<RanksAlike> ranks_alike(const StrategyResult& strategy, const TimeUnit& unit, RankColumns with) {
   std::vector<RanksAlike> all;
-  for (const SimulatedClass& its : strategy.classes) {
-    const std::string name = fmt::format("{} {}", strategy.name, its.name.empty() ? kAbsentCell : its.name);
-    std::vector<std::string> figures{unit.format(its.times.kernels), unit.format(its.times.communication),
-                                     unit.format(its.times.exposed), unit.format(its.times.idle)};
-    if (with.bubble) figures.push_back(has_bubble(strategy) ? unit.format(its.times.bubble) : kAbsentCell);
-    if (with.memory) figures.push_back(its.memory ? gigabytes(*its.memory) : kAbsentCell);
+  for (const SimulatedClass& rank_class : strategy.classes) {
+    const std::string name =
+        fmt::format("{} {}", strategy.name, rank_class.name.empty() ? kAbsentCell : rank_class.name);
+    std::vector<std::string> figures{unit.format(rank_class.times.kernels),
+                                     unit.format(rank_class.times.communication),
+                                     unit.format(rank_class.times.exposed), unit.format(rank_class.times.idle)};
+    if (with.bubble)
+      figures.push_back(has_bubble(strategy) ? unit.format(rank_class.times.bubble) : kAbsentCell);
+    if (with.memory) figures.push_back(rank_class.memory ? gigabytes(*rank_class.memory) : kAbsentCell);
     auto found = std::ranges::find_if(
         all, [&](const RanksAlike& known) { return known.name == name && known.figures == figures; });
     if (found == all.end()) found = all.insert(found, {name, figures, {}});
-    found->ranks = united(found->ranks, its.ranks);
+    found->ranks = united(found->ranks, rank_class.ranks);
   }
   return all;
 }
@@ -95,8 +100,8 @@ std::string clock_note(const StudyResult& study) {
     if (clock) parts.push_back(fmt::format("{} {:.1f}%", name, 100.0 * clock->speed));
   };
   if (!study.strategies.empty()) add("kernels alone", study.strategies.front().kernel_clock);
-  for (const StrategyResult& its : study.strategies)
-    add(its.name, its.clock);
+  for (const StrategyResult& strategy : study.strategies)
+    add(strategy.name, strategy.clock);
   if (parts.empty()) return "";
   return fmt::format("core clock, of boost, as the power limit leaves it: {}\n", fmt::join(parts, ", "));
 }
@@ -129,8 +134,9 @@ constexpr double kBounded = 3.0;
 std::string estimate_note(const StudyResult& study) {
   const TimeUnit unit = time_unit(study);
   std::string text;
-  for (const StrategyResult& its : study.strategies)
-    if (its.estimate) text += fmt::format("{}: {}\n", its.name, estimate_text(*its.estimate, its.time, unit));
+  for (const StrategyResult& strategy : study.strategies)
+    if (strategy.estimate)
+      text += fmt::format("{}: {}\n", strategy.name, estimate_text(*strategy.estimate, strategy.time, unit));
   return text;
 }
 
@@ -249,7 +255,8 @@ StudyCells rank_cells(const StudyResult& study) {
                        : "memory in GB: tensors and buffers of the largest operation of each stream\n";
   }
   for (const StrategyResult& strategy : study.strategies) {
-    if (std::ranges::all_of(strategy.classes, [](const auto& its) { return its.name.empty(); })) continue;
+    if (std::ranges::all_of(strategy.classes, [](const auto& rank_class) { return rank_class.name.empty(); }))
+      continue;
     const std::vector<RanksAlike> alike = ranks_alike(strategy, unit, with);
     for (std::size_t i = 0; i < std::min(kShown, alike.size()); ++i)
       cells.rows.push_back(alike[i].row());

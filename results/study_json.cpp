@@ -100,11 +100,14 @@ Json step_json(const StrategyResult& result) {
   const std::optional<StepResult>& step = result.step;
   if (!step) return nullptr;
   Json classes = Json::array();
-  for (const ClassTime& its : step->times.classes)
-    classes.push_back({{"name", its.name}, {"time_us", us(its.time)}, {"count", its.count}});
+  for (const ClassTime& class_time : step->times.classes)
+    classes.push_back(
+        {{"name", class_time.name}, {"time_us", us(class_time.time)}, {"count", class_time.count}});
   Json exposed = Json::array();
-  for (const ExposedTime& its : step->times.exposed_by)
-    exposed.push_back({{"name", its.kind}, {"time_us", us(its.time)}, {"waiting_us", us(its.waiting)}});
+  for (const ExposedTime& exposed_time : step->times.exposed_by)
+    exposed.push_back({{"name", exposed_time.kind},
+                       {"time_us", us(exposed_time.time)},
+                       {"waiting_us", us(exposed_time.waiting)}});
   const std::optional<Throughput>& rate = result.throughput;
   return {{"tokens_per_second", rate ? Json(rate->per_second) : Json()},
           {"tokens_per_second_per_gpu", rate ? Json(rate->per_second_per_gpu()) : Json()},
@@ -125,17 +128,17 @@ Json step_json(const StrategyResult& result) {
 
 Json classes_json(const std::vector<SimulatedClass>& classes) {
   Json json = Json::array();
-  for (const SimulatedClass& its : classes)
-    json.push_back({{"name", its.name.empty() ? Json() : Json(its.name)},
-                    {"ranks", text_of(its.ranks)},
-                    {"representative", its.representative()},
-                    {"multiplicity", its.multiplicity()},
-                    {"kernels_us", us(its.times.kernels)},
-                    {"communication_us", us(its.times.communication)},
-                    {"exposed_us", us(its.times.exposed)},
-                    {"idle_us", us(its.times.idle)},
-                    {"bubble_us", us(its.times.bubble)},
-                    {"memory_bytes", its.memory ? Json(its.memory->value) : Json()}});
+  for (const SimulatedClass& rank_class : classes)
+    json.push_back({{"name", rank_class.name.empty() ? Json() : Json(rank_class.name)},
+                    {"ranks", text_of(rank_class.ranks)},
+                    {"representative", rank_class.representative()},
+                    {"multiplicity", rank_class.multiplicity()},
+                    {"kernels_us", us(rank_class.times.kernels)},
+                    {"communication_us", us(rank_class.times.communication)},
+                    {"exposed_us", us(rank_class.times.exposed)},
+                    {"idle_us", us(rank_class.times.idle)},
+                    {"bubble_us", us(rank_class.times.bubble)},
+                    {"memory_bytes", rank_class.memory ? Json(rank_class.memory->value) : Json()}});
   return json;
 }
 
@@ -211,8 +214,8 @@ std::string study_json(const StudyResult& study, const std::filesystem::path& ou
             {"strategies", std::move(strategies)},
             {"recommendation", recommendation_json(study)},
             {"words", run_words(study)}};
-  for (const ImpossibleStrategy& its : impossible)
-    json["impossible_strategies"].push_back({{"strategy", its.name}, {"why", its.why}});
+  for (const ImpossibleStrategy& strategy : impossible)
+    json["impossible_strategies"].push_back({{"strategy", strategy.name}, {"why", strategy.why}});
   if (!missing.empty()) json["missing_strategies"] = missing;
   return json.dump(2) + "\n";
 }

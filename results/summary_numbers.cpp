@@ -41,15 +41,15 @@ Numbers loss_numbers(const LossSplit& loss) {
           time_of("loss_total", "time beyond the longer side alone: the sum of all losses", loss.total())};
 }
 
-Numbers clock_numbers(const std::string& prefix, std::string_view of, const RunClock& clock) {
+Numbers clock_numbers(const std::string& prefix, std::string_view run, const RunClock& clock) {
   Numbers numbers = {
-      ratio_of(prefix + "clock_speed", fmt::format("mean core clock of {} over boost", of), clock.speed),
-      {prefix + "power", "W", fmt::format("mean power of the board in {}, derived", of), clock.mean.value},
+      ratio_of(prefix + "clock_speed", fmt::format("mean core clock of {} over boost", run), clock.speed),
+      {prefix + "power", "W", fmt::format("mean power of the board in {}, derived", run), clock.mean.value},
       {prefix + "highest_power", "W",
-       fmt::format("the most over the governor's averaging or over all of {}", of), clock.highest.value}};
+       fmt::format("the most over the governor's averaging or over all of {}", run), clock.highest.value}};
   if (clock.energy)
     numbers.push_back(
-        {prefix + "energy", "J", fmt::format("energy of all boards in {}, derived", of), clock.energy->value});
+        {prefix + "energy", "J", fmt::format("energy of all boards in {}, derived", run), clock.energy->value});
   return numbers;
 }
 
@@ -161,11 +161,12 @@ namespace {
 /// "exposed_tensor_parallel", "waiting_tensor_parallel".
 Numbers exposed_numbers(const std::vector<ExposedTime>& exposed) {
   Numbers numbers;
-  for (const ExposedTime& its : exposed) {
-    std::string kind = its.kind;
+  for (const ExposedTime& exposed_time : exposed) {
+    std::string kind = exposed_time.kind;
     std::ranges::replace(kind, ' ', '_');
-    append(numbers, {time_of("exposed_" + kind, fmt::format("of exposed, {}", its.kind), its.time),
-                     time_of("waiting_" + kind, "of that, for members that have not come", its.waiting)});
+    append(numbers,
+           {time_of("exposed_" + kind, fmt::format("of exposed, {}", exposed_time.kind), exposed_time.time),
+            time_of("waiting_" + kind, "of that, for members that have not come", exposed_time.waiting)});
   }
   return numbers;
 }

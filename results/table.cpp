@@ -77,7 +77,7 @@ std::string strategy_notes(const StudyResult& study) {
   std::vector<std::pair<std::string, std::vector<std::string>>> all;
   for (const StrategyResult& strategy : study.strategies) {
     for (const std::string& note : strategy.notes) {
-      auto same = std::ranges::find(all, note, [](const auto& its) { return its.first; });
+      auto same = std::ranges::find(all, note, [](const auto& known) { return known.first; });
       if (same == all.end()) same = all.insert(all.end(), {note, {}});
       same->second.push_back(strategy.name);
     }
@@ -128,8 +128,8 @@ std::string format_out_of_memory(const OutOfMemory& verdict) {
 
 std::string format_study(const StudyResult& study, const std::vector<ImpossibleStrategy>& impossible) {
   std::string text = headline(study) + "\n\n" + format_cells(time_cells(study));
-  for (const ImpossibleStrategy& its : impossible)
-    text += wrapped(fmt::format("{} cannot run: {}", its.name, its.why), kWidth);
+  for (const ImpossibleStrategy& strategy : impossible)
+    text += wrapped(fmt::format("{} cannot run: {}", strategy.name, strategy.why), kWidth);
   text += format_step(study);
   for (const StudyCells& cells :
        {throughput_cells(study), stream_cells(study), rank_cells(study), loss_cells(study)})

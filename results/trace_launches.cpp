@@ -153,31 +153,31 @@ std::int64_t TraceLaunches::write(TraceFile& file) const {
 }
 
 void TraceLaunches::write(TraceFile& file, const Call& call) const {
-  const Operation& its = operation(call.place);
-  const bool synchronises = is_synchronisation(its);
+  const Operation& called = operation(call.place);
+  const bool synchronises = is_synchronisation(called);
   if (!synchronises && call.activity == kNoActivity)
     return;  // copy engines make it, which have calls of their own
   const TraceTrack host{process_, kFirstThread + static_cast<std::int64_t>(call.thread)};
   const std::int64_t correlation = synchronises ? correlation_of(call.place.stream, call.place.operation)
                                                 : static_cast<std::int64_t>(call.activity);
   std::int64_t end = call.end;
-  if (const Operator* op = kernel_of(its)) {
-    const TorchOperator of = torch_operator(*op);
+  if (const Operator* op = kernel_of(called)) {
+    const TorchOperator torch_call = torch_operator(*op);
     file.slice({.track = host,
-                .name = of.name,
+                .name = torch_call.name,
                 .category = "cpu_op",
                 .start = call.begin,
                 .end = call.end,
-                .args = of.args});
+                .args = torch_call.args});
     end -= (call.end - call.begin) / 4;  // inside its operator
   }
   file.slice(
       {.track = host,
-       .name = name_of_call(its),
+       .name = name_of_call(called),
        .category = "cuda_runtime",
        .start = call.begin,
        .end = end,
-       .args = Json::object({{"correlation", correlation}, {"operation", program_.name_of(its)}}).dump()});
+       .args = Json::object({{"correlation", correlation}, {"operation", program_.name_of(called)}}).dump()});
   if (!synchronises) file.launch_arrow(call.activity, host, call.begin, call.device, call.start);
 }
 

@@ -50,10 +50,11 @@ class SimulatedWork {
   /// In the order of each stream.
   SimulatedStreams finish() && {
     for (auto& [_, work] : streams_) {
-      std::ranges::sort(work, {}, [](const Simulated& its) { return std::pair(its.start, its.id); });
-      for (Simulated& its : work) {
-        const auto first = first_parts_.find(its.id);
-        if (first != first_parts_.end()) its.waiting = first->second - its.start;
+      std::ranges::sort(work, {},
+                        [](const Simulated& operation) { return std::pair(operation.start, operation.id); });
+      for (Simulated& operation : work) {
+        const auto first = first_parts_.find(operation.id);
+        if (first != first_parts_.end()) operation.waiting = first->second - operation.start;
       }
     }
     return std::move(streams_);
@@ -82,22 +83,22 @@ class Comparison {
   void add(const StreamKey& key, const std::vector<Simulated>& simulated,
            const std::vector<RecordedActivity>& recorded) {
     std::map<std::string, std::vector<const RecordedActivity*>> by_name;
-    for (const RecordedActivity& its : recorded) {
-      by_name[its.name].push_back(&its);
-      diff_.recorded_end = std::max(diff_.recorded_end, its.end);
+    for (const RecordedActivity& activity : recorded) {
+      by_name[activity.name].push_back(&activity);
+      diff_.recorded_end = std::max(diff_.recorded_end, activity.end);
     }
     std::map<std::string, std::size_t> taken;
     std::size_t matched = 0;
-    for (const Simulated& its : simulated) {
-      diff_.simulated_end = std::max(diff_.simulated_end, its.end);
-      const std::size_t number = taken[its.name]++;
-      const auto found = by_name.find(its.name);
+    for (const Simulated& operation : simulated) {
+      diff_.simulated_end = std::max(diff_.simulated_end, operation.end);
+      const std::size_t number = taken[operation.name]++;
+      const auto found = by_name.find(operation.name);
       if (found == by_name.end() || number >= found->second.size()) {
         ++diff_.only_simulated;
         continue;
       }
       ++matched;
-      add_match(key, its, *found->second[number], static_cast<std::int64_t>(number) + 1);
+      add_match(key, operation, *found->second[number], static_cast<std::int64_t>(number) + 1);
     }
     diff_.only_recorded += recorded.size() - matched;
   }
@@ -113,19 +114,19 @@ class Comparison {
   }
 
  private:
-  void add_match(const StreamKey& key, const Simulated& its, const RecordedActivity& recorded,
+  void add_match(const StreamKey& key, const Simulated& operation, const RecordedActivity& recorded,
                  std::int64_t number) {
-    const RecordedMatch match{.name = its.name,
+    const RecordedMatch match{.name = operation.name,
                               .kind = recorded.kind,
                               .gpu = static_cast<int>(key.first),
                               .stream = static_cast<int>(key.second),
                               .number = number,
                               .recorded_start = recorded.start,
                               .recorded_duration = recorded.end - recorded.start,
-                              .start = its.start,
-                              .duration = its.end - its.start,
+                              .start = operation.start,
+                              .duration = operation.end - operation.start,
                               .recorded_waiting = recorded.last_start - recorded.start,
-                              .waiting = its.waiting};
+                              .waiting = operation.waiting};
     RecordedTotal& total = totals_[{match.kind, match.name}];
     total.name = match.name;
     total.kind = match.kind;

@@ -85,10 +85,10 @@ std::vector<double> rates_of(const Lane& stream, std::int64_t end, std::size_t c
   std::vector<double> flops(columns, 0.0);
   const double width = static_cast<double>(end) / static_cast<double>(columns);
   for (const Slice& slice : stream.slices) {
-    const Intervals its = computing(slice);
-    if (slice.flops <= 0.0 || length(its) <= 0) continue;
-    const double rate = slice.flops / static_cast<double>(length(its));
-    for (const Interval& part : its) {
+    const Intervals computed = computing(slice);
+    if (slice.flops <= 0.0 || length(computed) <= 0) continue;
+    const double rate = slice.flops / static_cast<double>(length(computed));
+    for (const Interval& part : computed) {
       auto from = static_cast<double>(part.begin);
       for (auto i = static_cast<std::size_t>(from / width); i < columns && from < static_cast<double>(part.end);
            ++i) {
@@ -98,8 +98,8 @@ std::vector<double> rates_of(const Lane& stream, std::int64_t end, std::size_t c
       }
     }
   }
-  for (double& each : flops)
-    each /= seconds(1).value * width;
+  for (double& bucket : flops)
+    bucket /= seconds(1).value * width;
   return flops;
 }
 
@@ -157,7 +157,8 @@ std::vector<Camper> campers_of(const GpuTimeline& gpu) {
   std::vector<Camper> campers;
   for (auto& [_, camper] : longest)
     campers.push_back(std::move(camper));
-  std::ranges::stable_sort(campers, std::greater(), [](const Camper& each) { return each.end - each.start; });
+  std::ranges::stable_sort(campers, std::greater(),
+                           [](const Camper& camper) { return camper.end - camper.start; });
   if (campers.size() > kShownKernels) campers.resize(kShownKernels);
   std::ranges::stable_sort(campers, {}, &Camper::start);
   return campers;
@@ -200,7 +201,8 @@ std::string kernels_table(const GpuTimeline& gpu, std::int64_t time, const TimeA
 bool is_listed(const BufferReach& buffer) { return buffer.bytes.value >= kLeast; }
 
 std::string buffers_table(const RecordedBuffers& recorded) {
-  const auto own = std::ranges::find(kReachMappings, recorded.mapping, [](auto each) { return name_of(each); });
+  const auto own =
+      std::ranges::find(kReachMappings, recorded.mapping, [](auto mapping) { return name_of(mapping); });
   const auto index = static_cast<std::size_t>(own - kReachMappings.begin());
   const std::size_t by = own == kReachMappings.end() ? 0 : index;
   std::vector<const BufferReach*> worst;
@@ -209,7 +211,7 @@ std::string buffers_table(const RecordedBuffers& recorded) {
     if (is_listed(buffer) && std::ranges::any_of(buffer.reach, camps)) worst.push_back(&buffer);
   }
   std::ranges::stable_sort(worst, {},
-                           [&](const BufferReach* each) { return each->reach.at(by).value_or(1.0); });
+                           [&](const BufferReach* buffer) { return buffer->reach.at(by).value_or(1.0); });
   const std::size_t all = worst.size();
   if (worst.size() > kShownBuffers) worst.resize(kShownBuffers);
   std::vector<std::string> header = {"tensor", "size"};

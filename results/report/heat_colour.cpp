@@ -19,8 +19,9 @@ Colour heat_colour(double share) {
   const double place = std::clamp(share, 0.0, 1.0) * (kViridis.size() - 1);
   const auto i = std::min(static_cast<std::size_t>(place), kViridis.size() - 2);
   const double part = place - static_cast<double>(i);
-  const auto mixed = [&](int Colour::*of) {
-    return static_cast<int>(std::lround((1 - part) * kViridis.at(i).*of + part * kViridis.at(i + 1).*of));
+  const auto mixed = [&](int Colour::*channel) {
+    return static_cast<int>(
+        std::lround((1 - part) * kViridis.at(i).*channel + part * kViridis.at(i + 1).*channel));
   };
   return {mixed(&Colour::red), mixed(&Colour::green), mixed(&Colour::blue)};
 }

@@ -60,8 +60,8 @@ std::string ReportScope::compared_item() const {
   if (std::ranges::all_of(runs, [](const ReportRun& run) { return run.other_work.empty(); })) return "";
   std::set<std::string_view> items;
   for (const ReportRun& run : runs)
-    for (const StrategyResult& its : run.study.strategies)
-      items.insert(its.throughput ? name_of(its.throughput->of_step.item) : "");
+    for (const StrategyResult& strategy : run.study.strategies)
+      items.insert(strategy.throughput ? name_of(strategy.throughput->of_step.item) : "");
   if (items.size() != 1 || items.begin()->empty()) return "";
   const std::string_view item = *items.begin();
   return std::string(item.substr(0, item.size() - 1));  // without its "s"

@@ -139,15 +139,15 @@ Activities read_activities(const ResultReader& file, const std::string& strategy
     add_block(activities, parts, *block);
   for (auto& [id, activity] : activities.by_id) {
     auto& slice = activity.slice;
-    const auto its = parts.find(id);
-    if (its == parts.end()) {
+    const auto activity_parts = parts.find(id);
+    if (activity_parts == parts.end()) {
       slice.busy = {{slice.start, slice.end}};
       continue;
     }
-    slice.running = its->second.running;
-    activity.first_part = its->second.first;
-    slice.busy = united(std::move(its->second.busy));
-    slice.phases = its->second.phases_of(slice);
+    slice.running = activity_parts->second.running;
+    activity.first_part = activity_parts->second.first;
+    slice.busy = united(std::move(activity_parts->second.busy));
+    slice.phases = activity_parts->second.phases_of(slice);
   }
   return activities;
 }
@@ -248,13 +248,13 @@ void add_recorded(StrategyTimeline& timeline, const RecordedTimeline& recorded) 
   timeline.recorded_end = recorded.end();
   for (GpuTimeline& gpu : timeline.gpus) {
     for (Lane& lane : gpu.streams) {
-      for (const RecordedActivity& its : recorded.of(gpu.rank, lane.number))
-        lane.recorded.push_back({.name = its.name,
-                                 .kind = its.kind,
-                                 .start = its.start,
-                                 .running = its.last_start,
-                                 .end = its.end,
-                                 .busy = {{its.last_start, its.end}}});
+      for (const RecordedActivity& activity : recorded.of(gpu.rank, lane.number))
+        lane.recorded.push_back({.name = activity.name,
+                                 .kind = activity.kind,
+                                 .start = activity.start,
+                                 .running = activity.last_start,
+                                 .end = activity.end,
+                                 .busy = {{activity.last_start, activity.end}}});
     }
   }
 }

@@ -12,9 +12,9 @@ std::size_t UseCurve::add_member(double capacity) {
 
 double UseCurve::share_now() const {
   double all_used = 0, all = 0;
-  for (const auto& each : members_) {
-    all_used += each.used;
-    all += each.capacity;
+  for (const auto& member : members_) {
+    all_used += member.used;
+    all += member.capacity;
   }
   // The solver fills a resource to within rounding.
   return all > 0 ? std::clamp(all_used / all, 0.0, 1.0) : 0;
