@@ -175,8 +175,8 @@ constexpr auto quantity(std::string_view key, std::string_view meaning) {
   using Q = typename detail::Plain<Type>::Type;
   Field<Spec> field{.key = key, .meaning = meaning};
   field.dimension = detail::dimension_of<Q>();
-  field.read = [](Section& section, std::string_view name, const Field<Spec>& of, Spec& spec) {
-    spec.*Member = detail::read_quantity<Q>(section, name, of.may_be_zero);
+  field.read = [](Section& section, std::string_view name, const Field<Spec>& declared, Spec& spec) {
+    spec.*Member = detail::read_quantity<Q>(section, name, declared.may_be_zero);
   };
   field.quantity = [](Spec& spec) -> double* {
     if constexpr (std::same_as<Type, Q>) {
@@ -196,12 +196,12 @@ constexpr auto number(std::string_view key, Limits limits, std::string_view mean
   Field<Spec> field{.key = key, .meaning = meaning};
   field.value = detail::plain_value_of<Member>();
   field.limits = limits;
-  field.read = [](Section& section, std::string_view name, const Field<Spec>& of, Spec& spec) {
+  field.read = [](Section& section, std::string_view name, const Field<Spec>& declared, Spec& spec) {
     if constexpr (std::integral<Type>) {
-      spec.*Member = static_cast<Type>(section.integer(name, static_cast<std::int64_t>(of.limits.low),
-                                                       static_cast<std::int64_t>(of.limits.high)));
+      spec.*Member = static_cast<Type>(section.integer(name, static_cast<std::int64_t>(declared.limits.low),
+                                                       static_cast<std::int64_t>(declared.limits.high)));
     } else {
-      spec.*Member = section.fraction(name, of.limits.high, of.limits.low);
+      spec.*Member = section.fraction(name, declared.limits.high, declared.limits.low);
     }
   };
   return field;

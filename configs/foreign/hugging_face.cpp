@@ -292,15 +292,16 @@ class HuggingFaceReader {
   void leave_out_images() {
     const std::optional<JsonKeys::Found> found = outer_.find({"vision_config"});
     if (!found || !found->value->is_object()) return;
-    const auto of = [&](std::initializer_list<std::string_view> names) {
+    const auto size_named = [&](std::initializer_list<std::string_view> names) {
       for (const std::string_view name : names)
         if (found->value->contains(name) && (*found->value)[name].is_integer())
           return (*found->value)[name].number();
       return 0.0;
     };
-    const double width = of({"hidden_size", "vt_hidden_size"});
-    const double blocks = of({"depth", "num_hidden_layers", "vt_num_hidden_layers"});
-    const double own = blocks * width * (4.0 * width + 2.0 * of({"intermediate_size", "vt_intermediate_size"}));
+    const double width = size_named({"hidden_size", "vt_hidden_size"});
+    const double blocks = size_named({"depth", "num_hidden_layers", "vt_num_hidden_layers"});
+    const double own =
+        blocks * width * (4.0 * width + 2.0 * size_named({"intermediate_size", "vt_intermediate_size"}));
     keys_.ignore(outer_.last(),
                  fmt::format("the encoder of images, about {:.2f} G parameters: text does not go "
                              "through it",

@@ -66,10 +66,10 @@ class BlockReader {
     std::vector<Size> found;
     std::string_view missing;
     for (const auto& [key, name] : wanted) {
-      const auto its = std::ranges::find(kind->keys, key, &BlockKey::name);
-      if (const auto value = keys_.integer({name}, 1, its->most))
+      const auto block_key = std::ranges::find(kind->keys, key, &BlockKey::name);
+      if (const auto value = keys_.integer({name}, 1, block_key->most))
         found.push_back({key, name, *value});
-      else if (!its->usual && missing.empty())
+      else if (!block_key->usual && missing.empty())
         missing = name;
     }
     if (!found.empty() && !missing.empty())
@@ -211,20 +211,20 @@ class BlockReader {
 
   void write(const Block& block) {
     const std::string at = "blocks." + block.name + '.';
-    BlockDimensions its{.name = block.name, .kind = block.kind, .sizes = usual_sizes(block.kind)};
+    BlockDimensions dimensions{.name = block.name, .kind = block.kind, .sizes = usual_sizes(block.kind)};
     keys_.take_from(keys_.dotted(block.sizes.front().name), at + "kind", name_of(block.kind));
     for (const Size& size : block.sizes) {
       const auto key = std::ranges::find(block.kind->keys, size.key, &BlockKey::name);
-      its.sizes[static_cast<std::size_t>(key - block.kind->keys.begin())] = size.value;
+      dimensions.sizes[static_cast<std::size_t>(key - block.kind->keys.begin())] = size.value;
       const std::string from = keys_.dotted(size.name), ours = at + std::string(size.key);
       key->is_flag ? keys_.take_from(from, ours, size.value != 0) : keys_.take_from(from, ours, size.value);
     }
-    refuse_conflict(block, its);
-    model_.blocks.push_back(std::move(its));
+    refuse_conflict(block, dimensions);
+    model_.blocks.push_back(std::move(dimensions));
   }
 
-  void refuse_conflict(const Block& block, const BlockDimensions& its) const {
-    const std::optional<BlockConflict> conflict = its.kind->conflict(model_, its.sizes);
+  void refuse_conflict(const Block& block, const BlockDimensions& dimensions) const {
+    const std::optional<BlockConflict> conflict = dimensions.kind->conflict(model_, dimensions.sizes);
     if (!conflict) return;
     const auto from = std::ranges::find(block.sizes, conflict->key, &Size::key);
     throw keys_.error((from == block.sizes.end() ? block.sizes.front() : *from).name,

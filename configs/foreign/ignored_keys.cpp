@@ -135,7 +135,7 @@ bool matches(std::string_view pattern, std::string_view key) {
 
 std::optional<std::string> why_ignored(std::string_view key) {
   const auto* const found =
-      std::ranges::find_if(kIgnored, [&](const Ignored& its) { return matches(its.key, key); });
+      std::ranges::find_if(kIgnored, [&](const Ignored& ignored) { return matches(ignored.key, key); });
   if (found == kIgnored.end()) return std::nullopt;
   return std::string(found->why);
 }

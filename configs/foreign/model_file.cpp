@@ -71,10 +71,10 @@ void refuse_unmodelled(const FileReading& reading, double leave_out, const Origi
                        std::string_view option) {
   double most = 0.0;
   std::string parts;
-  for (const UnmodelledPart& its : reading.unmodelled) {
-    most = std::max({most, its.parameters, its.flops});
-    parts += fmt::format("\n  {}: {:.1f} % of the parameters, {:.1f} % of the flops", its.what,
-                         kPercent * its.parameters, kPercent * its.flops);
+  for (const UnmodelledPart& part : reading.unmodelled) {
+    most = std::max({most, part.parameters, part.flops});
+    parts += fmt::format("\n  {}: {:.1f} % of the parameters, {:.1f} % of the flops", part.what,
+                         kPercent * part.parameters, kPercent * part.flops);
   }
   if (most <= leave_out) return;
   throw ConfigError(
@@ -105,10 +105,10 @@ void place_model(Table& root) {
       read_hugging_face({.name = *from->text(), .text = text_of(*from), .sequence = sequence_of(root)});
   refuse_unmodelled(reading, leave_out_of(written), from->origin, "model.from", "leave_out = ");
   Table given;
-  for (const AssumedKey& its : reading.assumed)
-    put(given, its.key, its.value, from->origin);
-  for (const TakenKey& its : reading.taken)
-    put(given, its.key, its.value, from->origin);
+  for (const AssumedKey& assumed : reading.assumed)
+    put(given, assumed.key, assumed.value, from->origin);
+  for (const TakenKey& taken : reading.taken)
+    put(given, taken.key, taken.value, from->origin);
   written.erase(kFrom);
   written.erase(kLeaveOut);
   Table& whole = *given.find("model")->table();

@@ -85,13 +85,13 @@ class Counter {
     const auto heads = static_cast<double>(model_.heads);
     if (!model_.latent)
       return hidden() * static_cast<double>((2 * model_.heads + 2 * model_.kv_heads) * model_.head_dim());
-    const LatentDimensions& its = *model_.latent;
-    const auto rank = static_cast<double>(its.query_rank), kv_rank = static_cast<double>(its.kv_rank);
+    const LatentDimensions& sizes = *model_.latent;
+    const auto rank = static_cast<double>(sizes.query_rank), kv_rank = static_cast<double>(sizes.kv_rank);
     const double queries = heads * static_cast<double>(model_.head_dim());
     return (rank > 0.0 ? rank * (hidden() + queries) : hidden() * queries) +
-           hidden() * (kv_rank + static_cast<double>(its.rotated_dim)) +
-           kv_rank * heads * static_cast<double>(its.plain_dim + its.value_dim) +
-           heads * static_cast<double>(its.value_dim) * hidden();
+           hidden() * (kv_rank + static_cast<double>(sizes.rotated_dim)) +
+           kv_rank * heads * static_cast<double>(sizes.plain_dim + sizes.value_dim) +
+           heads * static_cast<double>(sizes.value_dim) * hidden();
   }
 
   /// MiniMax-01's lightning attention, where its list has a 0.

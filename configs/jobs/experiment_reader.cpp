@@ -262,8 +262,8 @@ Experiment ExperimentFile::outline() const {
 }
 
 Experiment ExperimentFile::nominal() const {
-  Experiment its = outline();
-  return its.measure.draws > 0 ? make(std::nullopt) : outline_of_whole(std::move(its));
+  Experiment experiment = outline();
+  return experiment.measure.draws > 0 ? make(std::nullopt) : outline_of_whole(std::move(experiment));
 }
 
 Experiment ExperimentFile::sketch() const {

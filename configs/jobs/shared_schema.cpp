@@ -40,8 +40,8 @@ Json unexplained_throughout(const Json& schema) {
   for (const auto& [key, value] : schema.members()) {
     if (key == "properties" || key == "patternProperties") {
       Json parts = Json::object();
-      for (const auto& [of, part] : value.members())
-        parts[of] = unexplained_throughout(part);
+      for (const auto& [property, part] : value.members())
+        parts[property] = unexplained_throughout(part);
       out[key] = std::move(parts);
     } else if (key != "description") {
       out[key] = unexplained_throughout(value);
@@ -78,8 +78,8 @@ class SharedParts {
     for (const auto& [key, value] : schema.members()) {
       if (key == "properties" || key == "patternProperties") {
         Json parts = Json::object();
-        for (const auto& [of, part] : value.members())
-          parts[of] = visit(key == "properties" ? of : name, part);
+        for (const auto& [property, part] : value.members())
+          parts[property] = visit(key == "properties" ? property : name, part);
         out[key] = std::move(parts);
       } else if (key == "anyOf" || key == "allOf") {
         Json parts = Json::array();
@@ -103,7 +103,8 @@ class SharedParts {
   }
 
   Json inside(const Json& schema, const std::string& name = "table") {
-    return rebuilt(schema, name, [&](const std::string& of, const Json& part) { return shared(of, part); });
+    return rebuilt(schema, name,
+                   [&](const std::string& name_inside, const Json& part) { return shared(name_inside, part); });
   }
 
   /// A key that means the same in several tables is shared with its meaning.

@@ -68,14 +68,14 @@ void for_each_written(const std::vector<WrittenStream>& streams,
 /// An event that nobody records would hang its stream; one recorded twice would be ambiguous.
 void check_events(const std::vector<WrittenStream>& streams, const std::vector<std::vector<Origin>>& origins) {
   std::set<std::string, std::less<>> recorded;
-  const auto each = [&](auto visit) { for_each_written(streams, origins, visit); };
-  each([&](const WrittenOperation& operation, const Origin& at, const std::string& where) {
+  const auto for_each_operation = [&](auto visit) { for_each_written(streams, origins, visit); };
+  for_each_operation([&](const WrittenOperation& operation, const Origin& at, const std::string& where) {
     const auto* record = std::get_if<WrittenRecord>(&operation.work);
     if (record == nullptr) return;
     if (!recorded.insert(record->event).second)
       throw ConfigError(at, where, fmt::format("event '{}' is recorded twice", record->event));
   });
-  each([&](const WrittenOperation& operation, const Origin& at, const std::string& where) {
+  for_each_operation([&](const WrittenOperation& operation, const Origin& at, const std::string& where) {
     const auto* wait = std::get_if<WrittenWait>(&operation.work);
     if (wait == nullptr || recorded.contains(wait->event)) return;
     throw ConfigError(at, where,
@@ -175,22 +175,22 @@ std::vector<WrittenRanks> read_classes(Section& root, const OperationReader& rea
   std::vector<WrittenRanks> classes;
   std::vector<bool> is_taken(static_cast<std::size_t>(ranks));
   for (Section& section : root.tables("ranks", kMostClasses)) {
-    WrittenRanks its{.name = section.slug("name"), .ranks = read_ranks(section, "ranks"), .streams = {}};
-    for (const int rank : its.ranks) {
+    WrittenRanks written{.name = section.slug("name"), .ranks = read_ranks(section, "ranks"), .streams = {}};
+    for (const int rank : written.ranks) {
       if (section.is_rehearsal()) break;
       if (rank >= ranks) section.fail("ranks", fmt::format("there is no rank {} of {}", rank, ranks));
       if (is_taken[static_cast<std::size_t>(rank)])
         section.fail("ranks", fmt::format("rank {} is in two tables of [[ranks]]", rank));
       is_taken[static_cast<std::size_t>(rank)] = true;
     }
-    its.streams = read_streams(section, reader, ranks, communicators);
-    for (const WrittenStream& stream : its.streams) {
+    written.streams = read_streams(section, reader, ranks, communicators);
+    for (const WrittenStream& stream : written.streams) {
       if (std::ranges::any_of(stream.operations, [](const auto& operation) { return !operation.on.empty(); }))
         section.fail("stream", "`on` cannot be used in [[ranks]], whose `ranks` say who runs a stream");
     }
     section.explain(kRanksKeys);
     section.finish();
-    classes.push_back(std::move(its));
+    classes.push_back(std::move(written));
   }
   return classes;
 }

@@ -39,8 +39,8 @@ constexpr std::array kModelled{WorkClass::gemm, WorkClass::convolution, WorkClas
 
 std::vector<std::string> modelled_names() {
   std::vector<std::string> names;
-  for (const WorkClass each : kModelled)
-    names.emplace_back(name_of(each));
+  for (const WorkClass work_class : kModelled)
+    names.emplace_back(name_of(work_class));
   return names;
 }
 
@@ -62,8 +62,10 @@ std::vector<WorkClass> read_mode(Section& section) {
 std::string percent(const ReplayShare& part, const ReplayShare& whole) {
   const bool has_times = whole.time.count > 0;
   const double all = static_cast<double>(has_times ? whole.time.count : static_cast<std::int64_t>(whole.count));
-  const double its = static_cast<double>(has_times ? part.time.count : static_cast<std::int64_t>(part.count));
-  return fmt::format("{:.1f} % ({} of {})", all > 0.0 ? 100.0 * its / all : 0.0, part.count, whole.count);
+  const double part_count =
+      static_cast<double>(has_times ? part.time.count : static_cast<std::int64_t>(part.count));
+  return fmt::format("{:.1f} % ({} of {})", all > 0.0 ? 100.0 * part_count / all : 0.0, part.count,
+                     whole.count);
 }
 
 /// A replay of nothing would take no time. \param classes to model

@@ -39,8 +39,8 @@ std::vector<PlacedText> read_files(Section& section) {
     files.push_back({*node.text(), node.origin});
   };
   if (const Array* list = written.array()) {
-    for (const Node& each : *list)
-      add(each);
+    for (const Node& file : *list)
+      add(file);
     if (files.empty()) section.fail("use", "must not be empty");
   } else {
     add(written);
@@ -108,19 +108,19 @@ void place_trace(Table& root) {
 std::vector<WorkClass> read_work_classes(Section& section, std::string_view key,
                                          const std::vector<WorkClass>& known) {
   std::vector<std::string> names;
-  for (const WorkClass each : known)
-    names.emplace_back(name_of(each));
+  for (const WorkClass work_class : known)
+    names.emplace_back(name_of(work_class));
   const Node& written = section.node(key, list_of(Rule{ChoiceRule{names}}));
   const Array* list = written.array();
   if (list == nullptr || list->empty())
     section.fail(key, fmt::format("must be a list of some of {}", fmt::join(names, ", ")));
   std::vector<WorkClass> classes;
-  for (const Node& each : *list) {
-    const auto match = each.text() == nullptr ? names.end() : std::ranges::find(names, *each.text());
+  for (const Node& element : *list) {
+    const auto match = element.text() == nullptr ? names.end() : std::ranges::find(names, *element.text());
     if (match == names.end())
-      throw ConfigError(each.origin, fmt::format("trace.{}", key),
-                        each.text() == nullptr ? fmt::format("must be one of {}", fmt::join(names, ", "))
-                                               : unknown_name("class", *each.text(), names));
+      throw ConfigError(element.origin, fmt::format("trace.{}", key),
+                        element.text() == nullptr ? fmt::format("must be one of {}", fmt::join(names, ", "))
+                                                  : unknown_name("class", *element.text(), names));
     classes.push_back(known[static_cast<std::size_t>(match - names.begin())]);
   }
   return classes;

@@ -208,9 +208,9 @@ void check_model(Section& section, const TrainingSetup& setup) {
   };
   bool divides_blocks = true;
   for (const BlockDimensions& mixer : mixers_of(model)) {
-    for (const DividedCount& of : mixer.kind->divided(model, mixer.sizes)) {
-      divides(fmt::format("{} {}", owner_of(mixer), of.what), of.count);
-      divides_blocks = divides_blocks && of.count % share == 0;
+    for (const DividedCount& divided : mixer.kind->divided(model, mixer.sizes)) {
+      divides(fmt::format("{} {}", owner_of(mixer), divided.what), divided.count);
+      divides_blocks = divides_blocks && divided.count % share == 0;
     }
   }
   divides("the model's ffn", model.ffn);

@@ -52,8 +52,8 @@ const KeyRule* rule_of(const TableRule& table, std::string_view name) {
 
 std::vector<std::string> overridden_keys(const Table& document) {
   std::vector<std::string> keys;
-  for (const Overridable& of : kTables) {
-    const std::string_view name = noun_of(of.kind);
+  for (const Overridable& overridable : kTables) {
+    const std::string_view name = noun_of(overridable.kind);
     const Node* table = document.find(name);
     const bool is_whole =
         table == nullptr || table->table() == nullptr || table->table()->find("name") != nullptr;
@@ -73,8 +73,8 @@ std::vector<std::string> overridden_keys(std::span<const std::string> sets) {
 DeclaredKey declared_key(std::string_view key) {
   DeclaredKey declared;
   std::size_t end = key.find('.');
-  const auto table =
-      std::ranges::find(kTables, key.substr(0, end), [](const Overridable& of) { return noun_of(of.kind); });
+  const auto table = std::ranges::find(
+      kTables, key.substr(0, end), [](const Overridable& overridable) { return noun_of(overridable.kind); });
   if (table == kTables.end()) return declared;
   add_conditions(declared.used_if, table->used_if);
   const TableRule* keys = &preset_keys(table->kind);

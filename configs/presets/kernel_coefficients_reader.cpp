@@ -9,21 +9,22 @@
 namespace c3 { inline namespace configs {
 namespace {
 
-double read_value(Section& section, const std::string& key, const CoefficientKey& of) {
-  const double value = section.fraction(key, of.high);
-  section.explain(key, of.meaning);
-  if (value < of.low)
-    section.fail(key, fmt::format("must be between {} and {}: {}", of.low, of.high, of.meaning));
+double read_value(Section& section, const std::string& key, const CoefficientKey& coefficient) {
+  const double value = section.fraction(key, coefficient.high);
+  section.explain(key, coefficient.meaning);
+  if (value < coefficient.low)
+    section.fail(key, fmt::format("must be between {} and {}: {}", coefficient.low, coefficient.high,
+                                  coefficient.meaning));
   return value;
 }
 
 /// All variants that the file has, whether or not this GPU uses them: `share_default` and `share_ampere`.
-void read_variants(Section& section, const CoefficientKey& of, CoefficientTable& table) {
+void read_variants(Section& section, const CoefficientKey& coefficient, CoefficientTable& table) {
   const auto read = [&](const std::string& key) {
-    table.values.emplace_back(key, read_value(section, key, of));
+    table.values.emplace_back(key, read_value(section, key, coefficient));
   };
-  read(fmt::format("{}_default", of.key));
-  for (const ChosenKey& key : section.keys_beginning(fmt::format("{}_", of.key)))
+  read(fmt::format("{}_default", coefficient.key));
+  for (const ChosenKey& key : section.keys_beginning(fmt::format("{}_", coefficient.key)))
     read(key.name);
 }
 
@@ -31,12 +32,12 @@ void read_variants(Section& section, const CoefficientKey& of, CoefficientTable&
 
 CoefficientTable read_coefficient_table(Section section, std::string_view kernel_class) {
   CoefficientTable table{std::string(kernel_class), {}};
-  for (const CoefficientKey& of : coefficient_keys(kernel_class)) {
-    const std::string key(of.key);
-    if (of.differs) {
-      read_variants(section, of, table);
+  for (const CoefficientKey& coefficient : coefficient_keys(kernel_class)) {
+    const std::string key(coefficient.key);
+    if (coefficient.differs) {
+      read_variants(section, coefficient, table);
     } else {
-      table.values.emplace_back(key, read_value(section, key, of));
+      table.values.emplace_back(key, read_value(section, key, coefficient));
     }
   }
   section.finish();

@@ -128,8 +128,8 @@ const LibraryVariable& known(const Member& variable) {
   const auto found = std::ranges::find(kVariables, variable.key, &LibraryVariable::name);
   if (found != kVariables.end()) return *found;
   std::vector<std::string> names;
-  for (const LibraryVariable& each : kVariables)
-    names.emplace_back(each.name);
+  for (const LibraryVariable& described : kVariables)
+    names.emplace_back(described.name);
   throw ConfigError(variable.origin, name_of(variable),
                     unknown_name("variable of NCCL or RCCL", variable.key, names));
 }

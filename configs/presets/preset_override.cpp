@@ -124,8 +124,8 @@ class Override {
       const bool has_own = overrides_.find(peak) != nullptr;
       follow(rate + "sustained", has_own ? change_of(peak) : speed, has_own ? std::string_view(peak) : kSpeed);
       follow(peak, speed, kSpeed);
-      for (const std::string_view of : {"clock", "peak_clock"})
-        follow(fmt::format("{}{}", rate, of), clock, "boost clock");
+      for (const std::string_view clock_key : {"clock", "peak_clock"})
+        follow(fmt::format("{}{}", rate, clock_key), clock, "boost clock");
     }
   }
 

@@ -51,10 +51,10 @@ std::vector<std::string> texts_at(Section& section, std::string_view key) {
 std::vector<NamedFormula> formulas_at(Section& section, std::string_view key) {
   std::vector<NamedFormula> formulas;
   if (!section.has(key)) return formulas;
-  for (Section& each : section.tables(key, kMostBeside)) {
-    formulas.push_back({.name = each.text("name"), .formula = each.text("value")});
-    if (each.has("over")) formulas.back().over = each.choice<OverDraws>("over");
-    each.finish();
+  for (Section& row : section.tables(key, kMostBeside)) {
+    formulas.push_back({.name = row.text("name"), .formula = row.text("value")});
+    if (row.has("over")) formulas.back().over = row.choice<OverDraws>("over");
+    row.finish();
   }
   return formulas;
 }
@@ -73,9 +73,9 @@ StudySummary read_summary(Section& section, const std::string& value) {
                        .columns = {read_column(section, "", {.name = {}, .value = value})},
                        .blocks = text_at(section, "blocks")};
   if (section.has("beside")) {
-    for (Section& each : section.tables("beside", kMostBeside)) {
-      summary.columns.push_back(read_column(each, each.text("name"), summary.columns.front()));
-      each.finish();
+    for (Section& column : section.tables("beside", kMostBeside)) {
+      summary.columns.push_back(read_column(column, column.text("name"), summary.columns.front()));
+      column.finish();
     }
   }
   section.finish();
@@ -107,12 +107,12 @@ StudyTable read_table(Section& section) {
   table.steps = formulas_at(section, "let");
   table.beside = formulas_at(section, "beside");
   if (section.has("summary")) {
-    for (Section& each : section.tables("summary", kMostBeside))
-      table.summaries.push_back(read_summary(each, table.value));
+    for (Section& row : section.tables("summary", kMostBeside))
+      table.summaries.push_back(read_summary(row, table.value));
   }
   if (section.has("listed")) {
-    for (Section& each : section.tables("listed", kMostBeside))
-      table.listed.push_back(read_listed(each));
+    for (Section& list : section.tables("listed", kMostBeside))
+      table.listed.push_back(read_listed(list));
   }
   if (section.has("lists_rows")) table.lists_rows = section.flag("lists_rows");
   if (!table.lists_rows) table.label = "row";
@@ -139,14 +139,14 @@ StudyCard read_card(const fs::path& file) {
                  .has_draws = flag_at(section, "draws")};
   card.row_columns = text_at(section, "row_columns");
   if (section.has("measured")) {
-    for (Section& each : section.tables("measured", kMostMeasured)) {
-      card.measured.push_back({.path = each.text("file"), .what = each.text("what")});
-      each.finish();
+    for (Section& row : section.tables("measured", kMostMeasured)) {
+      card.measured.push_back({.path = row.text("file"), .what = row.text("what")});
+      row.finish();
     }
   }
   if (section.has("table")) {
-    for (Section& each : section.tables("table", kMostTables))
-      card.tables.push_back(read_table(each));
+    for (Section& table_section : section.tables("table", kMostTables))
+      card.tables.push_back(read_table(table_section));
   }
   section.finish();
   return card;

@@ -75,8 +75,8 @@ const DimensionUnits& units_of(Dimension dimension) {
   return all_units().at(static_cast<std::size_t>(dimension));
 }
 
-const Unit* find_unit(const DimensionUnits& of, std::string_view name) {
-  for (const Unit& unit : of.units) {
+const Unit* find_unit(const DimensionUnits& dimension, std::string_view name) {
+  for (const Unit& unit : dimension.units) {
     if (unit.name == name) return &unit;
   }
   return nullptr;
