@@ -122,10 +122,10 @@ class JsonTestsReader {
     for (const KeyColumn* key : used)
       result_.columns.emplace_back(key->column);
     std::size_t number = 0;
-    for (const Json& each : elements_of(&rows)) {
+    for (const Json& element : elements_of(&rows)) {
       TableRow row{.line = 0, .text = {}, .cells = {}, .name = fmt::format("{}[{}]", list, number++)};
       for (const KeyColumn* key : used)
-        row.cells.emplace_back(result_.words.emplace_back(trimmed_root(text_of(find(each, *key)))));
+        row.cells.emplace_back(result_.words.emplace_back(trimmed_root(text_of(find(element, *key)))));
       result_.rows.push_back(std::move(row));
     }
   }

@@ -144,13 +144,13 @@ std::optional<int> MeasuredRowReader::whole(const HeadedTable::Row& row, Column 
 /// rccl-tests calls its processes ranks, and says how many GPUs each has.
 std::optional<int> MeasuredRowReader::ranks_of(const HeadedTable::Row& row) const {
   const auto ranks = whole(row, ranks_, of_file_.ranks);
-  const auto each = whole(row, gpus_per_rank_, 1);
+  const auto gpus_per_rank = whole(row, gpus_per_rank_, 1);
   if (!ranks) return ranks;
-  const double all = static_cast<double>(*ranks) * *each;
+  const double all = static_cast<double>(*ranks) * *gpus_per_rank;
   if (all >= kMostRanks)
     throw file_.error(row, cell(row, gpus_per_rank_), "gpusPerRank",
                       fmt::format("{:.0f} GPUs are too many", all));
-  return *ranks * *each;
+  return *ranks * *gpus_per_rank;
 }
 
 CollectiveKind MeasuredRowReader::kind_of(const HeadedTable::Row& row) const {
@@ -230,14 +230,14 @@ std::optional<MeasuredRow> MeasuredRowReader::read(const HeadedTable::Row& row) 
   if (!bytes || *bytes < 0.0)
     throw file_.error(row, size, file_.columns()[size_], fmt::format("'{}' is no number of bytes", size));
   if (*bytes == 0.0) return std::nullopt;
-  MeasuredRow read{.of = of_file_, .measured = {.line = row.line, .bytes = Bytes{*bytes}, .time = {}}};
-  read.of.kind = kind_of(row);
-  read.of.ranks = ranks_of(row);
-  read.of.nodes = whole(row, nodes_, of_file_.nodes);
-  read.of.hosts = whole(row, hosts_, of_file_.hosts);
+  MeasuredRow read{.table = of_file_, .measured = {.line = row.line, .bytes = Bytes{*bytes}, .time = {}}};
+  read.table.kind = kind_of(row);
+  read.table.ranks = ranks_of(row);
+  read.table.nodes = whole(row, nodes_, of_file_.nodes);
+  read.table.hosts = whole(row, hosts_, of_file_.hosts);
   const std::string redop = in_small_letters(cell(row, redop_));
-  if (!is_no_reduction(redop)) read.of.redop = redop;
-  if (library_) read.of.library = std::string(cell(row, library_));
+  if (!is_no_reduction(redop)) read.table.redop = redop;
+  if (library_) read.table.library = std::string(cell(row, library_));
   read_type(row, read.measured);
   if (read_times(row, read.measured)) return read;
   refuse_host_times(row);

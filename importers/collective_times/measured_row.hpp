@@ -14,7 +14,7 @@ namespace c3 { inline namespace importers {
 
 /// Which collective, and how long it took.
 struct MeasuredRow {
-  CollectiveTable of;  ///< without rows
+  CollectiveTable table;  ///< without rows
   MeasuredCollective measured;
 };
 

@@ -49,10 +49,10 @@ class Reader {
     };
     if (std::ranges::any_of(filters_, is_other)) return;
     const std::optional<MeasuredRow> read = rows_.read(row);
-    if (!read || (asked_ && read->of.kind != *asked_)) return;
-    CollectiveTable& table = table_of(read->of);
+    if (!read || (asked_ && read->table.kind != *asked_)) return;
+    CollectiveTable& table = table_of(read->table);
     table.rows.push_back(read->measured);
-    if (table.library.empty()) table.library = read->of.library;
+    if (table.library.empty()) table.library = read->table.library;
   }
 
   CollectiveTable& table_of(const CollectiveTable& row) {

@@ -43,8 +43,9 @@ std::vector<NodePreset> presets_with(const std::string& gpu) {
   std::vector<NodePreset> found;
   for (const std::string& name : preset_names(PresetKind::node)) {
     const Node file = preset_file_of(name);
-    const Node* of = file.table()->find("gpu");
-    if (of != nullptr && of->text() != nullptr && *of->text() == gpu) found.push_back(node_preset(name, file));
+    const Node* preset_gpu = file.table()->find("gpu");
+    if (preset_gpu != nullptr && preset_gpu->text() != nullptr && *preset_gpu->text() == gpu)
+      found.push_back(node_preset(name, file));
   }
   std::ranges::stable_sort(found, {}, &NodePreset::gpus);
   return found;

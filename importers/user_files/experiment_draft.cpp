@@ -40,10 +40,11 @@ std::string one_line(std::string_view text) {
 
 void append_ignored(std::string& text, const FileReading& reading) {
   std::vector<std::pair<std::string, std::vector<std::string>>> by_why;
-  for (const IgnoredKey& its : reading.ignored) {
-    auto found = std::ranges::find(by_why, its.why, &std::pair<std::string, std::vector<std::string>>::first);
-    if (found == by_why.end()) found = by_why.insert(found, {its.why, {}});
-    found->second.push_back(its.from);
+  for (const IgnoredKey& ignored : reading.ignored) {
+    auto found =
+        std::ranges::find(by_why, ignored.why, &std::pair<std::string, std::vector<std::string>>::first);
+    if (found == by_why.end()) found = by_why.insert(found, {ignored.why, {}});
+    found->second.push_back(ignored.from);
   }
   if (!by_why.empty()) text += fmt::format("\n# What {} says besides:\n", one_line(base_name(reading.file)));
   for (const auto& [why, keys] : by_why)
@@ -54,14 +55,14 @@ void append_ignored(std::string& text, const FileReading& reading) {
 void append_assumed(std::string& text, const FileReading& reading) {
   if (reading.presets.empty() || reading.assumed.empty()) return;
   text += '\n' + one_line(fmt::format("# Assumed where {} does not say it:", base_name(reading.file))) + '\n';
-  for (const AssumedKey& its : reading.assumed)
-    text += one_line(fmt::format("#   {} = {}: {}", its.key, its.value, its.why)) + '\n';
+  for (const AssumedKey& assumed : reading.assumed)
+    text += one_line(fmt::format("#   {} = {}: {}", assumed.key, assumed.value, assumed.why)) + '\n';
 }
 
 void append_unmodelled(std::string& text, const FileReading& reading) {
-  for (const UnmodelledPart& its : reading.unmodelled)
+  for (const UnmodelledPart& part : reading.unmodelled)
     text += one_line(fmt::format("# Not modelled: {} ({:.1f} % of the parameters, {:.1f} % of the flops)",
-                                 its.what, kPercent * its.parameters, kPercent * its.flops)) +
+                                 part.what, kPercent * part.parameters, kPercent * part.flops)) +
             '\n';
 }
 
@@ -70,13 +71,13 @@ void append_unmodelled(std::string& text, const FileReading& reading) {
 ExperimentDraft::ExperimentDraft(std::span<const FileReading> readings) {
   put("schema", "1", "");
   for (const FileReading& reading : readings) {
-    for (const TakenKey& its : reading.taken)
-      put(its.key, its.value, fmt::format("{}: {}", base_name(reading.file), its.from));
+    for (const TakenKey& taken : reading.taken)
+      put(taken.key, taken.value, fmt::format("{}: {}", base_name(reading.file), taken.from));
   }
   for (const FileReading& reading : readings) {
     if (!reading.presets.empty()) continue;  // its presets hold what was assumed for them
-    for (const AssumedKey& its : reading.assumed)
-      put(its.key, its.value, "assumed: " + its.why);
+    for (const AssumedKey& assumed : reading.assumed)
+      put(assumed.key, assumed.value, "assumed: " + assumed.why);
   }
 }
 
@@ -153,14 +154,14 @@ std::string lists_json(std::span<const FileReading> readings) {
     Json &taken = file["taken"], &assumed = file["assumed"], &ignored = file["ignored"],
          &unmodelled = file["not_modelled"];
     taken = assumed = ignored = unmodelled = Json::array();
-    for (const TakenKey& its : reading.taken)
-      taken.push_back(Json{{"from", its.from}, {"key", its.key}, {"value", its.value}});
-    for (const AssumedKey& its : reading.assumed)
-      assumed.push_back(Json{{"key", its.key}, {"value", its.value}, {"why", its.why}});
-    for (const IgnoredKey& its : reading.ignored)
-      ignored.push_back(Json{{"from", its.from}, {"why", its.why}});
-    for (const UnmodelledPart& its : reading.unmodelled)
-      unmodelled.push_back(Json{{"what", its.what}, {"parameters", its.parameters}, {"flops", its.flops}});
+    for (const TakenKey& taken_key : reading.taken)
+      taken.push_back(Json{{"from", taken_key.from}, {"key", taken_key.key}, {"value", taken_key.value}});
+    for (const AssumedKey& assumed_key : reading.assumed)
+      assumed.push_back(Json{{"key", assumed_key.key}, {"value", assumed_key.value}, {"why", assumed_key.why}});
+    for (const IgnoredKey& ignored_key : reading.ignored)
+      ignored.push_back(Json{{"from", ignored_key.from}, {"why", ignored_key.why}});
+    for (const UnmodelledPart& part : reading.unmodelled)
+      unmodelled.push_back(Json{{"what", part.what}, {"parameters", part.parameters}, {"flops", part.flops}});
     files.push_back(std::move(file));
   }
   return Json{{"format", "c3sim lists of files 1"}, {"files", std::move(files)}}.dump(2) + '\n';

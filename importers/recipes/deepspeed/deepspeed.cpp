@@ -122,12 +122,12 @@ void deepspeed_batches(RecipeKeys& keys) {
   if (!all && !micro && !is_open)
     keys.refuse("train_micro_batch_size_per_gpu", "must be given, or train_batch_size");
   if (all && micro) {
-    const std::int64_t each = bounded_product({*micro, steps.value_or(1)});
-    if (*all % each != 0)
+    const std::int64_t sequences_per_rank = bounded_product({*micro, steps.value_or(1)});
+    if (*all % sequences_per_rank != 0)
       return keys.refuse("train_batch_size",
                          fmt::format("{} is no multiple of {} sequences x {} gradient accumulation steps", *all,
                                      *micro, steps.value_or(1)));
-    if (steps) keys.fact(fmt::format("{} data-parallel ranks", *all / each));
+    if (steps) keys.fact(fmt::format("{} data-parallel ranks", *all / sequences_per_rank));
   }
   if (all) {
     keys.take("train_batch_size", "training.global_batch", {*all, {}});

@@ -14,13 +14,14 @@ void check_batches(MegatronReader reader, std::int64_t data) {
   RecipeKeys& keys = reader.keys;
   const auto micro = keys.whole("micro_batch_size"), global = keys.whole("global_batch_size");
   if (!micro || !global) return;
-  const std::int64_t each = bounded_product({*micro, data});
-  if (*global % each != 0)
+  const std::int64_t sequences_per_pass = bounded_product({*micro, data});
+  if (*global % sequences_per_pass != 0)
     return keys.refuse(
         "global_batch_size",
         fmt::format("{} is no multiple of {} sequences of a micro-batch times {} data-parallel ranks", *global,
                     *micro, data));
-  keys.fact(fmt::format("{} micro-batches of {} sequences on each data-parallel rank", *global / each, *micro));
+  keys.fact(fmt::format("{} micro-batches of {} sequences on each data-parallel rank",
+                        *global / sequences_per_pass, *micro));
 }
 
 void nodes_rule(MegatronReader reader) {
@@ -53,9 +54,9 @@ void context_rule(MegatronReader reader) {
 std::optional<std::int64_t> megatron_gpus(MegatronReader reader) {
   RecipeKeys& keys = reader.keys;
   if (const auto all = keys.whole("world_size")) return all;
-  const auto nodes = keys.whole("nnodes"), each = keys.whole("nproc_per_node");
-  if (!each || keys.is_in_doubt("nnodes")) return std::nullopt;
-  return bounded_product({nodes.value_or(1), *each});
+  const auto nodes = keys.whole("nnodes"), ranks_per_node = keys.whole("nproc_per_node");
+  if (!ranks_per_node || keys.is_in_doubt("nnodes")) return std::nullopt;
+  return bounded_product({nodes.value_or(1), *ranks_per_node});
 }
 
 void megatron_layout(MegatronReader reader) {

@@ -58,22 +58,23 @@ std::int64_t chunks_rule(MegatronReader reader) {
     keys.take("virtual_pipeline_model_parallel_size", "training.virtual_stages", {*chunks, {}});
     return *chunks;
   }
-  const auto each = keys.whole("num_layers_per_virtual_pipeline_stage");
-  if (!each) return layout_rule(reader);
+  const auto layers_per_chunk = keys.whole("num_layers_per_virtual_pipeline_stage");
+  if (!layers_per_chunk) return layout_rule(reader);
   const std::int64_t layers = counted_layers(keys);
   if (!keys.has("num_layers")) {
     keys.ignore("num_layers_per_virtual_pipeline_stage",
                 "how many layers the model has is not in this file; give training.virtual_stages yourself");
     return 1;
   }
-  if (layers % stages != 0 || layers / stages % *each != 0) {
-    keys.refuse(
-        "num_layers_per_virtual_pipeline_stage",
-        fmt::format("chunks of {} layers do not divide the {} layers of {} stages", *each, layers, stages));
+  if (layers % stages != 0 || layers / stages % *layers_per_chunk != 0) {
+    keys.refuse("num_layers_per_virtual_pipeline_stage",
+                fmt::format("chunks of {} layers do not divide the {} layers of {} stages", *layers_per_chunk,
+                            layers, stages));
     return 1;
   }
-  keys.take("num_layers_per_virtual_pipeline_stage", "training.virtual_stages", {layers / stages / *each, {}});
-  return layers / stages / *each;
+  keys.take("num_layers_per_virtual_pipeline_stage", "training.virtual_stages",
+            {layers / stages / *layers_per_chunk, {}});
+  return layers / stages / *layers_per_chunk;
 }
 
 void split_rule(MegatronReader reader, std::int64_t chunks) {

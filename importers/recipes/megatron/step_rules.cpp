@@ -82,12 +82,12 @@ void recompute_layers(MegatronReader reader) {
                              "training.recompute_every yourself");
   const auto chunks = keys.given("training.virtual_stages");
   const std::int64_t parts = reader.pipeline() * (chunks.empty() || chunks.size() > 3 ? 1 : std::stol(chunks));
-  const std::int64_t each = std::max<std::int64_t>(*layers / std::max<std::int64_t>(parts, 1), 1);
-  const std::int64_t every = std::max<std::int64_t>((each + *count / 2) / *count, 1);
+  const std::int64_t layers_per_chunk = std::max<std::int64_t>(*layers / std::max<std::int64_t>(parts, 1), 1);
+  const std::int64_t every = std::max<std::int64_t>((layers_per_chunk + *count / 2) / *count, 1);
   keys.take("recompute_num_layers", "training.recompute_every", {std::min<std::int64_t>(every, 4096), {}});
   keys.join("recompute_method", "training.recompute_every");
   keys.fact(fmt::format("the first {} of {} layers of a chunk are recomputed: here one of {}",
-                        std::min(*count, each), each, every));
+                        std::min(*count, layers_per_chunk), layers_per_chunk, every));
 }
 
 void selective_parts(MegatronReader reader) {

@@ -133,8 +133,8 @@ std::string titan_layout(std::int64_t layers, std::int64_t chunks, std::int64_t 
 std::int64_t titan_chunks(TitanReader reader, bool is_looped, std::int64_t all_layers) {
   RecipeKeys& keys = reader.keys;
   constexpr std::string_view kEach = "parallelism.pipeline_parallel_layers_per_stage";
-  const auto each = keys.whole(kEach);
-  if (!each) {
+  const auto layers_per_chunk = keys.whole(kEach);
+  if (!layers_per_chunk) {
     if (is_looped)
       keys.assume("training.virtual_stages", {std::int64_t{2}, {}},
                   "of schedules with several chunks: pipeline_parallel.py @238fa995");
@@ -144,7 +144,7 @@ std::int64_t titan_chunks(TitanReader reader, bool is_looped, std::int64_t all_l
     keys.ignore(kEach, "how many layers the model has is not known; give training.virtual_stages yourself");
     return 1;
   }
-  const std::int64_t chunks = (all_layers + *each - 1) / *each;
+  const std::int64_t chunks = (all_layers + *layers_per_chunk - 1) / *layers_per_chunk;
   const bool fits = chunks % reader.stages() == 0 && (chunks / reader.stages() > 1) == is_looped;
   if (!fits)
     keys.refuse(kEach, fmt::format("makes {} chunks of {} layers, the embedding and the head counted, which do "
