@@ -80,9 +80,9 @@ class JsonBuilder final : public nlohmann::json_sax<Library> {
   }
   bool open(Json value) {
     if (open_.size() > kDeepest) throw JsonError("its values are nested too deeply");
-    Json& its = place();
-    its = std::move(value);
-    open_.push_back({.value = &its});
+    Json& placed = place();
+    placed = std::move(value);
+    open_.push_back({.value = &placed});
     return true;
   }
   bool close() {
