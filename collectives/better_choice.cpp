@@ -33,9 +33,10 @@ std::vector<CollectiveMethod> others_of(const ClusterSpec& cluster, const Collec
                                         const MeasuredMethod& how, const MethodWish& wish) {
   if (how.backend != Backend::cu || (wish.algorithm && wish.protocol)) return {};
   std::vector<CollectiveMethod> others = offered_methods(call, cluster, wish);
-  std::erase_if(others, [&](const CollectiveMethod& its) {
+  std::erase_if(others, [&](const CollectiveMethod& method) {
     // Within a node collnet takes as long on one channel as on many, so that few would look fast.
-    return its == how.method || its.algorithm == Algorithm::collnet || !is_cheap(cluster, call, its.algorithm);
+    return method == how.method || method.algorithm == Algorithm::collnet ||
+           !is_cheap(cluster, call, method.algorithm);
   });
   return others;
 }

@@ -114,10 +114,10 @@ std::span<const Demand> CollectiveRun::path_alone(const Leg& leg, const Carriage
   if (leg.shares == nullptr || leg.src == leg.dst) return path(leg, carriage);
   LegShares one;
   one.set = leg.shares->set;
-  Leg its = leg;
-  its.shares = &one;
+  Leg alone = leg;
+  alone.shares = &one;
   path_.clear();
-  add_link_path(path_, its, carriage, /*alone=*/true);
+  add_link_path(path_, alone, carriage, /*alone=*/true);
   return path_;
 }
 

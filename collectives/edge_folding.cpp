@@ -76,16 +76,16 @@ std::vector<Leg> EdgeFolding::fold(const std::vector<Leg>& legs) {
     add(classes[found->second], leg);
   }
   std::vector<Leg> folded;
-  for (LegClass& its : classes)
-    folded.push_back(closed(std::move(its)));
+  for (LegClass& leg_class : classes)
+    folded.push_back(closed(std::move(leg_class)));
   return folded;
 }
 
-void EdgeFolding::add(LegClass& its, const Leg& leg) {
+void EdgeFolding::add(LegClass& leg_class, const Leg& leg) {
   const Place from = places_.at(leg.src), to = places_.at(leg.dst);
   for (const std::vector<int>& group : groups_[from.kind]) {
     const int src = group[from.position], dst = group[to.position];
-    its.bytes.push_back(leg.bytes);
+    leg_class.bytes.push_back(leg.bytes);
     sent_[src] += leg.bytes.value;
     received_[dst] += leg.bytes.value;
     if (is_uneven_) {
@@ -93,56 +93,56 @@ void EdgeFolding::add(LegClass& its, const Leg& leg) {
       received_on_[leg.lane][dst] += leg.bytes.value;
     }
     if (is_in_switch(leg.op)) {
-      add_switch_edges(its, {src, src, leg.lane, leg.bytes, leg.op}, group);
+      add_switch_edges(leg_class, {src, src, leg.lane, leg.bytes, leg.op}, group);
     } else if (leg.op == TransferOp::fabric_all_reduce) {
-      its.edges.push_back({EdgeKind::to_fabric, src, src, leg.lane});
-      its.edges.push_back({EdgeKind::from_fabric, src, src, leg.lane});
+      leg_class.edges.push_back({EdgeKind::to_fabric, src, src, leg.lane});
+      leg_class.edges.push_back({EdgeKind::from_fabric, src, src, leg.lane});
     } else {
-      its.edges.push_back({EdgeKind::route, src, dst, leg.lane});
+      leg_class.edges.push_back({EdgeKind::route, src, dst, leg.lane});
     }
-    its.ends.push_back(its.edges.size());
+    leg_class.ends.push_back(leg_class.edges.size());
   }
 }
 
 // What CollectiveRun::add_switch_path says of one initiator.
-void EdgeFolding::add_switch_edges(LegClass& its, const Leg& leg, const std::vector<int>& group) const {
+void EdgeFolding::add_switch_edges(LegClass& leg_class, const Leg& leg, const std::vector<int>& group) const {
   const bool gathers = leg.op != TransferOp::switch_multicast;
   const bool spreads = leg.op != TransferOp::switch_reduce;
   for (const int member : group) {
     if (links_.node_of(member) != links_.node_of(leg.src)) continue;
-    its.switched[ranks_.class_of(member)] += 1.0;
-    if (gathers) its.edges.push_back({EdgeKind::to_switch, member, member, leg.lane});
-    if (spreads) its.edges.push_back({EdgeKind::from_switch, member, member, leg.lane});
+    leg_class.switched[ranks_.class_of(member)] += 1.0;
+    if (gathers) leg_class.edges.push_back({EdgeKind::to_switch, member, member, leg.lane});
+    if (spreads) leg_class.edges.push_back({EdgeKind::from_switch, member, member, leg.lane});
   }
-  if (gathers) its.edges.push_back({EdgeKind::from_switch, leg.src, leg.src, leg.lane});
-  if (spreads) its.edges.push_back({EdgeKind::to_switch, leg.src, leg.src, leg.lane});
+  if (gathers) leg_class.edges.push_back({EdgeKind::from_switch, leg.src, leg.src, leg.lane});
+  if (spreads) leg_class.edges.push_back({EdgeKind::to_switch, leg.src, leg.src, leg.lane});
 }
 
 // Edges with unequal bytes carry their mean, and load links with what is theirs.
-Leg EdgeFolding::closed(LegClass its) {
-  Leg leg = its.first;
-  const auto [least, most] = std::ranges::minmax(its.bytes);
+Leg EdgeFolding::closed(LegClass leg_class) {
+  Leg leg = leg_class.first;
+  const auto [least, most] = std::ranges::minmax(leg_class.bytes);
   if (least != most) {
     Bytes sum;
-    for (const Bytes bytes : its.bytes)
+    for (const Bytes bytes : leg_class.bytes)
       sum += bytes;
-    leg.bytes = sum / static_cast<double>(its.bytes.size());
-    for (std::size_t i = 0, at = 0; i < its.ends.size(); ++i) {
-      for (; at < its.ends[i]; ++at)
-        its.edges[at].count = its.bytes[i] / leg.bytes;
+    leg.bytes = sum / static_cast<double>(leg_class.bytes.size());
+    for (std::size_t i = 0, at = 0; i < leg_class.ends.size(); ++i) {
+      for (; at < leg_class.ends[i]; ++at)
+        leg_class.edges[at].count = leg_class.bytes[i] / leg.bytes;
     }
   }
   LegShares& shares = shares_.emplace_back();
-  const auto edges = static_cast<double>(its.bytes.size());
+  const auto edges = static_cast<double>(leg_class.bytes.size());
   std::size_t groups = 0;
   for (const AlikeGroups& kind : groups_)
     groups += kind.size();
   shares.edges = edges / static_cast<double>(groups);
   shares.of_sender = edges / ranks_.alike(leg.src);
   shares.of_receiver = edges / ranks_.alike(leg.dst);
-  for (const auto& [number, count] : its.switched)
+  for (const auto& [number, count] : leg_class.switched)
     shares.members[ranks_.representative(number)] = count / ranks_.members(number);
-  shares.set = links_.add_edges(std::move(its.edges), leg.bytes);
+  shares.set = links_.add_edges(std::move(leg_class.edges), leg.bytes);
   leg.shares = &shares;
   return leg;
 }
@@ -162,10 +162,10 @@ std::map<int, Moved> by_class(const std::unordered_map<int, double>& moved, cons
   std::map<int, Moved> classes;
   for (const auto& [number, bytes] : listed) {
     const auto [least, most] = std::ranges::minmax(bytes);
-    Moved& its = classes[number];
-    its = {std::ssize(bytes) < ranks.members(number) ? 0.0 : least, most, 0.0};
-    for (const double each : bytes)
-      its.sum += each;
+    Moved& class_bytes = classes[number];
+    class_bytes = {std::ssize(bytes) < ranks.members(number) ? 0.0 : least, most, 0.0};
+    for (const double rank_bytes : bytes)
+      class_bytes.sum += rank_bytes;
   }
   return classes;
 }
@@ -177,15 +177,16 @@ double EdgeFolding::inequity() const {
   const auto add = [&](const std::unordered_map<int, double>& moved,
                        const std::map<int, std::unordered_map<int, double>>& on_lanes) {
     const std::map<int, Moved> all = by_class(moved, ranks_);
-    const auto add_spread = [&](int number, const Moved& its) {
+    const auto add_spread = [&](int number, const Moved& class_bytes) {
       const double sum = all.at(number).sum;
-      if (sum > 0.0) greatest = std::max(greatest, (its.most - its.least) * ranks_.members(number) / sum);
+      if (sum > 0.0)
+        greatest = std::max(greatest, (class_bytes.most - class_bytes.least) * ranks_.members(number) / sum);
     };
-    for (const auto& [number, its] : all)
-      add_spread(number, its);
+    for (const auto& [number, class_bytes] : all)
+      add_spread(number, class_bytes);
     for (const auto& [lane, on_lane] : on_lanes) {
-      for (const auto& [number, its] : by_class(on_lane, ranks_))
-        add_spread(number, its);
+      for (const auto& [number, class_bytes] : by_class(on_lane, ranks_))
+        add_spread(number, class_bytes);
     }
   };
   add(sent_, sent_on_);

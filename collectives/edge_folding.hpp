@@ -56,9 +56,9 @@ class EdgeFolding final : public LegFolding {
     std::map<int, double>
         switched;  ///< by class: edges whose bytes the switch reads from or writes to a member
   };
-  void add(LegClass& its, const Leg& leg);
-  void add_switch_edges(LegClass& its, const Leg& leg, const std::vector<int>& group) const;
-  Leg closed(LegClass its);
+  void add(LegClass& leg_class, const Leg& leg);
+  void add_switch_edges(LegClass& leg_class, const Leg& leg, const std::vector<int>& group) const;
+  Leg closed(LegClass leg_class);
 
   Interconnect& links_;
   const RankPartition& ranks_;

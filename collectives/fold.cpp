@@ -35,21 +35,21 @@ TransferGraph fold(const TransferGraph& graph) {
   for (const int rank : graph.members)
     place.emplace(rank, place.size());
   for (const Transfer& transfer : graph.transfers) {
-    Class& its = classes[class_of(transfer)];
-    if (its.sent.empty()) {
-      its = {std::vector<bool>(ranks), std::vector<bool>(ranks), transfer.bytes, classes_before(transfer), 0};
+    Class& step = classes[class_of(transfer)];
+    if (step.sent.empty()) {
+      step = {std::vector<bool>(ranks), std::vector<bool>(ranks), transfer.bytes, classes_before(transfer), 0};
     }
     const std::size_t src = place.at(transfer.src), dst = place.at(transfer.dst);
-    if (its.bytes != transfer.bytes) asymmetric("transfers of a step differ in bytes");
-    if (its.after != classes_before(transfer)) asymmetric("transfers of a step wait for different steps");
-    if (its.sent[src] || its.received[dst]) asymmetric("a rank sends or receives twice in a step");
-    its.sent[src] = its.received[dst] = true;
+    if (step.bytes != transfer.bytes) asymmetric("transfers of a step differ in bytes");
+    if (step.after != classes_before(transfer)) asymmetric("transfers of a step wait for different steps");
+    if (step.sent[src] || step.received[dst]) asymmetric("a rank sends or receives twice in a step");
+    step.sent[src] = step.received[dst] = true;
     if (transfer.src != 0) continue;
-    its.kept = static_cast<std::uint32_t>(folded.transfers.size());
+    step.kept = static_cast<std::uint32_t>(folded.transfers.size());
     folded.transfers.push_back(transfer);
   }
-  for (const Class& its : classes) {
-    if (std::ranges::find(its.sent, false) != its.sent.end()) asymmetric("a rank is missing in a step");
+  for (const Class& step : classes) {
+    if (std::ranges::find(step.sent, false) != step.sent.end()) asymmetric("a rank is missing in a step");
   }
   for (Transfer& transfer : folded.transfers) {
     for (std::uint32_t& before : transfer.after)

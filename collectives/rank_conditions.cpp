@@ -34,7 +34,8 @@ std::vector<RankCondition> rank_conditions(const ClusterSpec& cluster) {
       conditions.at(static_cast<std::size_t>(rank)) = straggler.condition;
   }
   const RankCondition sound;
-  if (std::ranges::all_of(conditions, [&](const RankCondition& its) { return its == sound; })) return {};
+  if (std::ranges::all_of(conditions, [&](const RankCondition& condition) { return condition == sound; }))
+    return {};
   if (cluster.fabric && cluster.nodes > 1) share_nics(cluster, conditions);
   return conditions;
 }
@@ -60,10 +61,10 @@ std::vector<std::uint32_t> numbered_conditions(const ClusterSpec& cluster) {
   std::vector<std::pair<std::uint32_t, RankCondition>> known;
   std::vector<std::uint32_t> numbers;
   for (std::size_t rank = 0; rank < conditions.size(); ++rank) {
-    const std::pair its(stated[rank], conditions[rank]);
-    const auto found = std::ranges::find(known, its);
+    const std::pair statement(stated[rank], conditions[rank]);
+    const auto found = std::ranges::find(known, statement);
     numbers.push_back(static_cast<std::uint32_t>(found - known.begin()));
-    if (found == known.end()) known.push_back(its);
+    if (found == known.end()) known.push_back(statement);
   }
   return numbers;
 }

@@ -193,7 +193,8 @@ bool KnownSchedule::is_of(const CollectivePlan& plan) const {
 std::shared_ptr<const CollectiveSchedule> ScheduleStore::of(const CollectivePlan& plan) {
   const std::size_t hash = hash_of(plan);
   const auto [begin, end] = places_.equal_range(hash);
-  const auto found = std::find_if(begin, end, [&](const auto& its) { return known_[its.second].is_of(plan); });
+  const auto found =
+      std::find_if(begin, end, [&](const auto& place) { return known_[place.second].is_of(plan); });
   if (found != end) return known_[found->second].schedule;
   std::shared_ptr<const CollectiveSchedule> schedule = make(plan);  // throws where the plan cannot run
   places_.emplace(hash, known_.size());

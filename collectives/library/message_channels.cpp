@@ -35,12 +35,12 @@ Members placed(const ClusterSpec& cluster, const std::vector<int>& members) {
 }
 
 /// All channels for sends and receives: those of the communicator's collectives, but a power of two.
-int all_channels(const ClusterSpec& cluster, const std::vector<int>& members, const Members& its) {
-  if (its.are_on_nodes) {
+int all_channels(const ClusterSpec& cluster, const std::vector<int>& members, const Members& group) {
+  if (group.are_on_nodes) {
     const CollectiveCall sum{.kind = CollectiveKind::all_reduce, .bytes = Bytes{1.0}, .ranks = members};
     return power_of_two(channels_of(cluster, sum, Algorithm::ring));
   }
-  if (its.pcie) return power_of_two(its.pcie->channels);
+  if (group.pcie) return power_of_two(group.pcie->channels);
   const CollectiveCall exchange{.kind = CollectiveKind::all_to_all, .bytes = Bytes{1.0}, .ranks = members};
   return power_of_two(channels_of(cluster, exchange, Algorithm::direct));
 }
@@ -58,22 +58,22 @@ int MessageChannels::of(Bytes bytes) const {
 std::optional<MessageChannels> message_channels(const ClusterSpec& cluster, const std::vector<int>& members) {
   const CollectiveLibrarySpec& library = cluster.library;
   const bool is_known = library.rules == TunerRules::nccl && library.tuner_bandwidth.value > 0.0;
-  const Members its = placed(cluster, members);
-  const bool over_ports = its.pcie || cluster.node.topology == NodeTopology::switched;
-  if (!is_known || (its.have_neighbours && !over_ports)) return std::nullopt;
-  const int all = all_channels(cluster, members, its);
+  const Members group = placed(cluster, members);
+  const bool over_ports = group.pcie || cluster.node.topology == NodeTopology::switched;
+  if (!is_known || (group.have_neighbours && !over_ports)) return std::nullopt;
+  const int all = all_channels(cluster, members, group);
   int most = all;
-  if (its.have_neighbours && its.pcie) most = std::min(most, kOfPeerOverPcie);
-  if (its.are_on_nodes) most = std::min(most, network_peer_channels(cluster, its.count, all));
+  if (group.have_neighbours && group.pcie) most = std::min(most, kOfPeerOverPcie);
+  if (group.are_on_nodes) most = std::min(most, network_peer_channels(cluster, group.count, all));
   int dealt = most;
-  while (dealt * its.count > all && dealt > 1)
+  while (dealt * group.count > all && dealt > 1)
     dealt /= 2;
-  const bool over_nvlink = !its.are_on_nodes && !its.pcie;
+  const bool over_nvlink = !group.are_on_nodes && !group.pcie;
   const Bytes chunk = over_nvlink ? kChunkOverNvlink : kChunkElsewhere;
   return MessageChannels{.most = most,
                          .dealt = dealt,
-                         .least_part = chunk * (its.are_on_nodes ? 1.0 / 2.0 : 1.0 / 8.0),
-                         .most_part = chunk * (its.are_on_nodes ? 1.0 : 32.0)};
+                         .least_part = chunk * (group.are_on_nodes ? 1.0 / 2.0 : 1.0 / 8.0),
+                         .most_part = chunk * (group.are_on_nodes ? 1.0 : 32.0)};
 }
 
 }}  // namespace c3::collectives

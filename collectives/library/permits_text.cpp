@@ -35,7 +35,8 @@ std::string known_name(std::string_view what, std::string_view written, std::spa
   for (const auto& [nccl, here] : kNcclNames) {
     if (name == nccl) name = here;
   }
-  const auto found = std::ranges::find(known, name, [](const std::string& each) { return plain(each); });
+  const auto found =
+      std::ranges::find(known, name, [](const std::string& candidate) { return plain(candidate); });
   if (found == known.end()) throw std::invalid_argument(unknown_name(what, written, known));
   return *found;
 }

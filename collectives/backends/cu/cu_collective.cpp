@@ -282,7 +282,7 @@ FlowSpec CuCollective::flow_of(const Group& group, const PlannedFlow& flow, Flow
   const double of_protocol = protocol_.bound(flow);
   double channels = 0.0;
   double usual = spec.bound;
-  std::ranges::stable_sort(sent, {}, [](const Sent& its) { return std::pair(its.src, its.lane); });
+  std::ranges::stable_sort(sent, {}, [](const Sent& part) { return std::pair(part.src, part.lane); });
   for (std::size_t i = 0; i < sent.size();) {
     const auto [src, lane, first] = sent[i];
     Bytes bytes = first;

@@ -272,16 +272,16 @@ void FusedCollective::trigger(int rank, int chunk, const Tiles& tiles) {
 Task FusedCollective::copy(int rank, FusedHop hop, int lane, Tiles tiles) {
   const int dst = peer(rank, hop.ahead);
   const Bytes bytes = bytes_of(tiles);
-  Lane& of = *member(rank).lanes[static_cast<std::size_t>(lane)];
-  const std::uint64_t ticket = of.line.draw();
+  Lane& lane_state = *member(rank).lanes[static_cast<std::size_t>(lane)];
+  const std::uint64_t ticket = lane_state.line.draw();
   FifoLock& engine = cluster_.gpu(rank).dma().queue(lane);
   co_await simulation_.sleep(cluster_.spec().gpu.trigger.latency);
-  co_await of.window.take(bytes);
+  co_await lane_state.window.take(bytes);
   FlowSpec reading = read_flow(rank, tiles);
   reading.account = rank_activity(rank);
   RunningFlow read(simulation_, reading);
   co_await read;
-  co_await of.line.turn(ticket);
+  co_await lane_state.line.turn(ticket);
   co_await engine.acquire();
   const Tracker::Region region = member(dst).regions[static_cast<std::size_t>(hop.chunk)];
   co_await tracker(dst).reserve(region, tiles);
@@ -293,8 +293,8 @@ Task FusedCollective::copy(int rank, FusedHop hop, int lane, Tiles tiles) {
   RunningFlow send(simulation_, sending);
   co_await send;
   engine.release();
-  of.line.next();
-  of.window.give(bytes);
+  lane_state.line.next();
+  lane_state.window.give(bytes);
   simulation_.end_activity(activity);
   co_await simulation_.sleep(latency(rank, hop));
   co_await arrive(rank, dst, hop, std::move(tiles));
