@@ -35,20 +35,20 @@ class Spreads {
       double bytes = 0.0;
       for (; end < taken.size() && taken[end].first == taken[begin].first; ++end)
         bytes += taken[end].second;
-      Taken& its = of_class_[taken[begin].first];
-      its.least = std::min(its.least, bytes);
-      its.most = std::max(its.most, bytes);
-      its.sum += bytes;
-      ++its.edges;
+      Taken& class_bytes = of_class_[taken[begin].first];
+      class_bytes.least = std::min(class_bytes.least, bytes);
+      class_bytes.most = std::max(class_bytes.most, bytes);
+      class_bytes.sum += bytes;
+      ++class_bytes.edges;
     }
   }
 
   /// By class: from the edge that takes least to the one that takes most, over their mean.
   std::vector<std::pair<std::uint32_t, double>> of(std::size_t edges) const {
     std::vector<std::pair<std::uint32_t, double>> spreads;
-    for (const auto& [number, its] : of_class_) {
-      const double least = its.edges < edges ? 0.0 : its.least;
-      spreads.emplace_back(number, (its.most - least) * static_cast<double>(edges) / its.sum);
+    for (const auto& [number, class_bytes] : of_class_) {
+      const double least = class_bytes.edges < edges ? 0.0 : class_bytes.least;
+      spreads.emplace_back(number, (class_bytes.most - least) * static_cast<double>(edges) / class_bytes.sum);
     }
     return spreads;
   }
@@ -172,11 +172,11 @@ double FoldedLinks::inequity_of(const Call& call, std::span<const Set> sets) con
   std::vector<Loads> of_class(first_of_.size());
   double slowest = 0.0;
   for (const auto& [link, load] : call.loads) {
-    Loads& its = of_class[class_of_[link]];
-    its.least = its.links == 0.0 ? load : std::min(its.least, load);
-    its.most = std::max(its.most, load);
-    its.sum += load;
-    ++its.links;
+    Loads& class_loads = of_class[class_of_[link]];
+    class_loads.least = class_loads.links == 0.0 ? load : std::min(class_loads.least, load);
+    class_loads.most = std::max(class_loads.most, load);
+    class_loads.sum += load;
+    ++class_loads.links;
     slowest = std::max(slowest, load / links_[link].capacity);
   }
   const auto may_limit = [&](std::size_t number) {
@@ -184,10 +184,10 @@ double FoldedLinks::inequity_of(const Call& call, std::span<const Set> sets) con
   };
   double greatest = 0.0;
   for (std::size_t number = 0; number < of_class.size(); ++number) {
-    const Loads& its = of_class[number];
-    if (its.links == 0.0 || !may_limit(number)) continue;
-    const double least = its.links < members_[number] ? 0.0 : its.least;
-    greatest = std::max(greatest, (its.most - least) * members_[number] / its.sum);
+    const Loads& class_loads = of_class[number];
+    if (class_loads.links == 0.0 || !may_limit(number)) continue;
+    const double least = class_loads.links < members_[number] ? 0.0 : class_loads.least;
+    greatest = std::max(greatest, (class_loads.most - least) * members_[number] / class_loads.sum);
   }
   for (const Set& set : sets) {
     for (const auto& [number, spread] : set.spreads)

@@ -94,11 +94,11 @@ BytesPerSecond Interconnect::capacity(std::size_t part, int node) const {
   double share = 1.0;
   for (const int gpu : {link.gpu, link.peer}) {
     if (gpu < 0) continue;
-    const LinkShares& its = shares_[static_cast<std::size_t>(node * network_.node.gpus + gpu)];
+    const LinkShares& gpu_shares = shares_[static_cast<std::size_t>(node * network_.node.gpus + gpu)];
     if (part < node_parts_)
-      share = std::min(share, its.links);
+      share = std::min(share, gpu_shares.links);
     else if (nics_->is_nic(static_cast<ResourceId>(part)))
-      share = std::min(share, its.nics);
+      share = std::min(share, gpu_shares.nics);
   }
   return link.capacity * share;
 }

@@ -81,9 +81,9 @@ RankPartition RankPartition::together(int ranks) {
 std::vector<RankRanges> RankPartition::ranges() const {
   std::vector<RankRanges> ranges(lowest_.size());
   for (int rank = 0; rank < ranks(); ++rank) {
-    RankRanges& its = ranges[class_of_[static_cast<std::size_t>(rank)]];
-    if (its.empty() || its.back().second != rank) its.emplace_back(rank, rank);
-    its.back().second = rank + 1;
+    RankRanges& class_ranges = ranges[class_of_[static_cast<std::size_t>(rank)]];
+    if (class_ranges.empty() || class_ranges.back().second != rank) class_ranges.emplace_back(rank, rank);
+    class_ranges.back().second = rank + 1;
   }
   return ranges;
 }
