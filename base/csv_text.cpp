@@ -10,7 +10,7 @@ namespace {
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr std::string_view kSpaces = " \t";
 
-/// Where the quoted cell at the start of \p text ends: its closing quote; npos when it has none.
+/// The position of the closing quote of the quoted cell at the start of \p text; npos when it has none.
 std::size_t closing_quote(std::string_view text) {
   for (std::size_t quote = text.find('"', 1); quote < text.size(); quote = text.find('"', quote + 2)) {
     const bool doubled = quote + 1 < text.size() && text[quote + 1] == '"';

@@ -15,7 +15,7 @@ class CsvLines {
 
   bool next();  ///< goes to the next line; false when there is none
   std::string_view line() const { return line_; }
-  std::uint32_t number() const { return number_; }  ///< from 1, all lines counted
+  std::uint32_t number() const { return number_; }  ///< counts all lines, from 1
 
  private:
   std::string_view rest_;

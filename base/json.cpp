@@ -14,7 +14,7 @@ std::string scalar_text(const Library& value) {
   return value.dump(-1, ' ', false, Library::error_handler_t::replace);
 }
 
-constexpr std::size_t kDeepest = 200;  // of nested values: writing and copying them recurses
+constexpr std::size_t kDeepest = 200;  // nested values: writing and copying them recurses
 
 template <class T, class Value>
 const T& expect(const Value& value, const char* what) {
@@ -30,7 +30,7 @@ void start_line(std::string& out, int indent, int depth) {
 
 }  // namespace
 
-/// Builds the value of a text as the library reads it. Of a key that an object has twice the last value counts.
+/// Builds the value of a text as the library reads it. When an object has a key twice, the last value counts.
 class JsonBuilder final : public nlohmann::json_sax<Library> {
  public:
   explicit JsonBuilder(std::string_view text) : text_(text) {}
@@ -65,7 +65,7 @@ class JsonBuilder final : public nlohmann::json_sax<Library> {
  private:
   struct Open {
     Json* value;
-    std::unordered_map<std::string, Json*> places = {};  ///< of an object's members
+    std::unordered_map<std::string, Json*> places = {};  ///< finds members of an object by key
     Json::Members& members() const { return std::get<Json::Members>(value->value_); }
   };
 

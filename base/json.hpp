@@ -37,8 +37,7 @@ class Json {
  public:
   struct Member;
   using Elements = std::vector<Json>;
-  using Members =
-      std::list<Member>;  // whose functions, unlike those of a vector, clang leaves until Member is complete
+  using Members = std::list<Member>;  // unlike a vector's, its functions need no complete Member under clang
 
   Json() = default;
   Json(std::nullptr_t) {}
@@ -65,8 +64,8 @@ class Json {
 
   static Json array(std::initializer_list<Json> elements = {});
   static Json object(std::initializer_list<Member> members = {});
-  /// In time proportional to the text. Of a key that an object has twice the last value counts. \throws
-  /// JsonSyntaxError; JsonError for values that are nested too deeply
+  /// Takes time proportional to the text. When an object has a key twice, the last value counts.
+  /// \throws JsonSyntaxError; JsonError for values that are nested too deeply
   static Json parse(std::string_view text);
 
   bool is_null() const { return std::holds_alternative<std::monostate>(value_); }

@@ -13,8 +13,8 @@ namespace c3 { inline namespace base {
 /// first candidate.
 std::string nearest_name(std::string_view written, std::span<const std::string> candidates);
 
-/// "unknown \p what 'written'; did you mean 'a'? known: a, b, c". Of a long list with a suggestion only the
-/// first names are given.
+/// "unknown \p what 'written'; did you mean 'a'? known: a, b, c". When there is a suggestion, only the first
+/// names of a long list are given.
 std::string unknown_name(std::string_view what, std::string_view written, std::span<const std::string> known);
 
 }}  // namespace c3::base

@@ -63,18 +63,18 @@ class Option {
   Option& needs(const Option& other);
   Option& excludes(const Option& other);
 
-  // Of options that are read into several texts. They may be given several times, and take all words up to the
-  // next option, except a last word that an argument needs.
+  // The next four functions are for options that are read into several texts. Such options may be given several
+  // times and take all words up to the next option, except a last word that an argument needs.
   Option& comma_separated();  ///< a word may hold several texts
   Option& repeated();         ///< --help shows them as if they took one word
   Option& one_word();         ///< they take one word each time
   Option& one_word_once();
 
-  /// As typed: "-o", "--output". Empty for an argument.
+  /// The names as a user types them: "-o", "--output". Empty for an argument.
   std::vector<std::string> names() const;
-  /// As --help shows it: "FILE".
+  /// The type as --help shows it: "FILE".
   std::string type_name() const;
-  /// Of one_of() or offer(); empty without them.
+  /// The values given to one_of() or offer(); empty without them.
   const std::vector<std::string>& values() const { return values_; }
   bool takes_value() const;
   bool has_empty_value() const;
@@ -118,7 +118,7 @@ class Command {
 
   const std::string& name() const;
   const std::list<Option>& options() const { return options_; }     ///< with --help, without those above
-  const std::list<Command>& commands() const { return commands_; }  ///< in the order of adding
+  const std::list<Command>& commands() const { return commands_; }  ///< listed in the order of adding
   std::string help() const;
 
   /// After parsing. \param name of an option of this command: "--quiet"

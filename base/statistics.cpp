@@ -7,7 +7,7 @@
 namespace c3 { inline namespace base {
 namespace {
 
-/// From 1; equal values share the mean of their ranks.
+/// Ranks count from 1; equal values share the mean of their ranks.
 std::vector<double> ranks_of(std::span<const double> values) {
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), 0);

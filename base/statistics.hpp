@@ -18,7 +18,7 @@ double geometric_mean(std::span<const double> values);
 /// type 7, the default of NumPy and pandas).
 double quantile(std::vector<double> values, double share);
 
-/// As quantile, of \p sorted values: from the least up.
+/// Like quantile(), for \p sorted values, which must ascend.
 double quantile_of_sorted(std::span<const double> sorted, double share);
 
 /// Between the two middle values of an even number of them.
