@@ -12,8 +12,8 @@ struct ChildEnd {
   std::string out;    ///< stdout
   std::string error;  ///< stderr without ends of lines
   int exit_code = 0;
-  int signal = 0;             ///< that ended it; 0: none
-  double user_seconds = 0.0;  ///< of CPU time, with all that it has waited for
+  int signal = 0;             ///< the signal that ended the program; 0: none
+  double user_seconds = 0.0;  ///< CPU time, including all children it has waited for
   std::uint64_t peak_rss_bytes = 0;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
-/// Reading of whole files, and the register of every file that this process has read: no output may replace one
-/// of them. Files are known by inode, so that links and other spellings of a path do not matter.
-/// All functions may be called from several threads.
+/// Reading of whole files, and the register of every file that this process has read: no output may replace
+/// such a file. Files are identified by inode, so that links and other spellings of a path do not matter. All
+/// functions may be called from several threads.
 
 #include <filesystem>
 #include <stdexcept>
@@ -15,7 +15,7 @@ class OutputConflictError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Of files that are read whole, such as tables of kernels.
+/// The limit for files that are read whole, such as tables of kernels.
 inline constexpr std::uintmax_t kLargestTable = std::uintmax_t{2} << 30U;
 
 /// The whole content of \p path, which is noted as an input. A pipe is read until its writers close it.
@@ -23,7 +23,7 @@ inline constexpr std::uintmax_t kLargestTable = std::uintmax_t{2} << 30U;
 /// writes to, and for more than \p largest bytes.
 std::vector<char> read_file(const std::filesystem::path& path, std::uintmax_t largest = kLargestTable);
 
-/// The same of a file that the command keeps for itself and may replace: it is not noted.
+/// Like read_file(), for a file that the command keeps for itself and may replace: it is not noted as an input.
 std::vector<char> read_own_file(const std::filesystem::path& path, std::uintmax_t largest);
 
 /// Notes \p path as an input that something other than read_file() reads.

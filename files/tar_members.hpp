@@ -20,7 +20,7 @@ class TarMembers {
   /// Goes to the next regular file, past what is left of the one before; directories and links are passed over.
   /// \returns false at the end. \throws IoError for what is not a tar archive or ends too early
   bool next();
-  /// Of the current member: "run/rank0.et".
+  /// The current member's name: "run/rank0.et".
   const std::string& name() const { return name_; }
   /// Reads the current member. \returns the number of bytes; 0 at its end. \throws IoError
   std::size_t read(std::span<char> part);

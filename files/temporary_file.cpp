@@ -24,7 +24,8 @@ namespace fs = std::filesystem;
 constexpr std::string_view kMark = ".c3sim-";
 constexpr std::string_view kExtension = ".tmp";
 constexpr std::size_t kHostDigits = 8;
-constexpr std::size_t kLongestName = 200;  // of the target within the temporary name: 255 in all
+// Characters that a temporary name keeps of the target's name, so that it stays below the limit of 255.
+constexpr std::size_t kLongestName = 200;
 
 std::string system_reason(int error) { return std::generic_category().message(error); }
 

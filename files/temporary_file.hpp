@@ -35,7 +35,7 @@ class TemporaryFile {
  private:
   void open_temporary();
 
-  std::filesystem::path name_;    ///< as the user wrote it, for messages
+  std::filesystem::path name_;    ///< spelled as the user wrote it, for messages
   std::filesystem::path target_;  ///< with its links followed
   std::filesystem::path path_;
   int descriptor_ = -1;

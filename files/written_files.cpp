@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 constexpr SealLine kTextSeal{.before = "# Written by c3sim; SHA-256 of the lines below: ", .after = ""};
 constexpr std::array kMarks{kPageMark, kJsonSchemaMark, kJsonFormatMark, kJsonSoftwareMark};
-constexpr std::size_t kMarkEnds = 1024;  // of the file's first bytes
+constexpr std::size_t kMarkEnds = 1024;  // every mark lies within this many bytes from the file's start
 constexpr std::uintmax_t kLongestSealedText = std::uintmax_t{64} << 20U;
 
 std::atomic<bool> user_files_are_replaced{false};
@@ -67,7 +67,8 @@ bool is_written_by_c3sim(const fs::path& path, TableHeader table) {
 void replace_files_of_user() { user_files_are_replaced = true; }
 
 void refuse_file_of_user(const fs::path& target, TableHeader table) {
-  std::error_code ignored;  // where nothing can be looked at, nothing can be written, which has its own message
+  // A target that cannot be looked at cannot be written either, and that failure has its own message.
+  std::error_code ignored;
   if (user_files_are_replaced || !fs::is_regular_file(target, ignored)) return;
   if (is_written_by_c3sim(target, table)) return;
   throw OutputConflictError(target.string() +

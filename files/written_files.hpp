@@ -28,9 +28,9 @@ struct TableHeader {
   std::string_view begins, ends, has = {};
 };
 
-/// Of a table whose columns are not known yet.
+/// Matches any table, for callers that do not know the columns yet.
 inline constexpr TableHeader kAnyTable{.begins = {}, .ends = {}, .has = ","};
-/// Of \p table, a text.
+/// The header of \p table, a table's whole text.
 TableHeader header_of(std::string_view table);
 
 /// Whether c3sim wrote \p path, or there is nothing in it. \param table the names of columns by which an
