@@ -11,7 +11,7 @@
 namespace c3 { inline namespace collectives {
 namespace {
 
-/// By so much less than the chosen one grain gang must take for what it estimates to be measured.
+/// Another method is measured when grain gang estimates that it takes less time by this share than the chosen.
 constexpr double kWorthMeasuring = 0.5 * kWorthAWord;
 
 std::string text_of(const CollectiveMethod& method) {

@@ -10,10 +10,10 @@
 
 namespace c3 { inline namespace collectives {
 
-/// Whose part in a message a run is.
+/// The end of a message that a run plays.
 enum class PairEnd {
   both,      ///< a rendezvous, or no message
-  sender,    ///< of a buffered message: writes it to the receiver's buffer
+  sender,    ///< writes a buffered message to the receiver's buffer
   receiver,  ///< copies it out of the buffer
 };
 

@@ -14,7 +14,7 @@
 namespace c3 { inline namespace collectives {
 namespace {
 
-constexpr Bytes kFlag{4};  // of one rank in a barrier
+constexpr Bytes kFlag{4};  // one rank's flag in a barrier
 
 [[noreturn]] void refuse(const CollectiveCall& call, const std::string& why) {
   throw InfeasibleError(fmt::format("{}: {}", name_of(call.kind), why));
@@ -228,7 +228,7 @@ LeastBytes least_bytes(const CollectiveCall& call, const std::vector<int>& membe
   const Bytes others = whole * ((n - 1.0) / n);
   const bool is_root = members[index] == call.root;
   switch (call.kind) {
-    case CollectiveKind::all_reduce:  // of each element a rank sends its part or the sum, and gets the other
+    case CollectiveKind::all_reduce:  // a rank sends its part of each element or the sum, and gets the other
       return {whole, whole, 2.0 * whole};
     case CollectiveKind::all_gather:  // a switch multicasts one shard
       return {in_switch ? whole / n : others, others, whole};

@@ -62,7 +62,7 @@ struct RankGroups {
   bool operator==(const RankGroups&) const = default;
 };
 
-/// Of which group \p rank is, counted from 0: block after block, in each by its first rank.
+/// The number of \p rank's group, counted from 0: block after block, within a block ordered by first rank.
 int group_number(const RankGroups& groups, int rank);
 /// The members of \p rank's group, in their order.
 std::vector<int> group_of(const RankGroups& groups, int rank);
@@ -79,7 +79,7 @@ struct CollectiveCall {
   std::optional<DType> dtype = std::nullopt;  ///< absent when only a size was asked for
   std::vector<int> ranks = {};                ///< the group, in its order; empty: all ranks of the cluster
   std::optional<RankGroups> groups = std::nullopt;  ///< instead of `ranks`: several groups
-  int root = 0;                                     ///< of rooted kinds: one of the group
+  int root = 0;                                     ///< the root's rank, for rooted kinds
   bool in_place = false;          ///< all_gather: every rank's shard is where it belongs already
   std::vector<Bytes> sends = {};  ///< all_to_all_v: what member i sends to member j at i * members + j
 
@@ -121,11 +121,12 @@ struct LeastBytes {
   Bytes out, in;  ///< over its links
   Bytes hbm;      ///< read and written
 };
-/// Of \p members[index]. \param in_switch whether the switch can add and multicast, which saves bytes on links.
+/// The least bytes of \p members[index].
+/// \param in_switch whether the switch can add and multicast, which saves bytes on links
 LeastBytes least_bytes(const CollectiveCall& call, const std::vector<int>& members, std::size_t index,
                        bool in_switch);
-/// Of all members together, over their links: some rank has at least the average. More than the sum of what
-/// each could do with where one's saving is another's work.
+/// The least bytes of all members together, over their links; some rank has at least the average. This exceeds
+/// the sum of what each could do with where one's saving is another's work.
 Bytes least_traffic(const CollectiveCall& call, const std::vector<int>& members, bool in_switch);
 
 }}  // namespace c3::collectives

@@ -9,7 +9,7 @@ struct ChannelSlots {
   double waited = 0.0;        ///< channel-seconds
   double lasted = 0.0;        ///< channel-seconds
   double placed = 0.0;        ///< channels
-  double crowded = 0.0;       ///< of those placed, how many found others on their CU then
+  double crowded = 0.0;       ///< placed channels that found others on their CU then
   double crowded_rate = 0.0;  ///< their rates, each relative to a channel that has its CU to itself
 
   ChannelSlots& operator+=(const ChannelSlots& other) {

@@ -50,7 +50,7 @@ Cluster::Cluster(Simulation& simulation, const ClusterSpec& spec, const ClusterS
 }
 
 std::shared_ptr<const FoldedSchedules> Cluster::folded_schedules() const {
-  if (setup_.schedules) return setup_.schedules;  // whose links refer to its own classes
+  if (setup_.schedules) return setup_.schedules;  // their links refer to their own classes
   std::vector<KnownSchedule> in_order = schedules_.in_order();
   if (in_order.empty()) return nullptr;
   return std::make_shared<const FoldedSchedules>(
@@ -85,7 +85,7 @@ GroupClasses Cluster::make_group_classes(const CollectiveCall& call) const {
     for (const int rank : groups.back())
       joined.join(class_of(groups.back().front()), class_of(rank));
   }
-  std::map<std::size_t, std::size_t> numbers;  // by what their classes are joined to
+  std::map<std::size_t, std::size_t> numbers;  // indexed by what the groups' classes are joined to
   std::vector<std::vector<std::vector<int>>> of_classes;
   GroupClasses made;
   for (std::vector<int>& members : groups) {

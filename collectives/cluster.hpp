@@ -24,14 +24,15 @@ struct ClusterSetup {
   /// With classes, and folded as `folding` says: what another run of the same cluster made.
   std::shared_ptr<const FoldedSchedules> schedules = nullptr;
   bool reaches_hosts = false;  ///< whether bytes go to and from the memory of hosts
-  /// By rank, how many times as long its arithmetic takes, beside what is stated of stragglers; empty: 1.
+  /// For each rank, how many times as long its arithmetic takes, besides what is stated of stragglers; empty:
+  /// 1.
   std::vector<double> slower = {};
 };
 
 /// The groups of ranks in which a call runs, in classes: groups that share a class of ranks, directly or
 /// through others, begin and end together. Most often they have as many members of each class of ranks.
 struct GroupClasses {
-  std::vector<std::size_t> number_of;  ///< by group
+  std::vector<std::size_t> number_of;  ///< class number of each group
   std::vector<std::shared_ptr<const std::vector<std::vector<int>>>> all;
 };
 
@@ -90,12 +91,12 @@ class Cluster {
   Simulation& simulation_;
   const ClusterSpec& spec_;
   ClusterSetup setup_;
-  std::vector<RankCondition> conditions_;  ///< by rank; empty: all are sound
+  std::vector<RankCondition> conditions_;  ///< one per rank; empty: all are sound
   std::vector<std::unique_ptr<Gpu>> gpus_;
   Interconnect interconnect_;
   ScheduleStore schedules_;
-  std::deque<FifoLock> hosts_;                                         ///< by node
-  std::deque<std::pair<CollectiveCall, GroupClasses>> group_classes_;  ///< by what groups a call
+  std::deque<FifoLock> hosts_;                                         ///< one per node
+  std::deque<std::pair<CollectiveCall, GroupClasses>> group_classes_;  ///< keyed by the groups of a call
 };
 
 }}  // namespace c3::collectives

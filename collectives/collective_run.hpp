@@ -23,9 +23,9 @@ class CollectiveRun {
   CollectiveRun(const CollectiveRun&) = delete;
   CollectiveRun& operator=(const CollectiveRun&) = delete;
 
-  /// One member's part: \p delay after its release it joins; ends when the rank holds all its bytes and has
-  /// sent its own. \p activity receives the collective's activity on this rank when it starts, which is a part
-  /// of \p parent unless it has begun before.
+  /// One member's part. The member joins \p delay after its release; its part ends when the rank holds all its
+  /// bytes and has sent its own. When the collective starts on this rank, \p activity receives its activity, a
+  /// part of \p parent unless that has begun before.
   Task join(int rank, Seconds delay, ActivityId* activity, ActivityId parent = kNoActivity);
 
   const CollectivePlan& plan() const { return plan_; }
@@ -80,25 +80,24 @@ class CollectiveRun {
     double read = 1.0;        ///< bytes read at the source; 0 for what a command has read already
     double write = 1.0;       ///< bytes written at the target
   };
-  /// Of how many GPUs of a node each sends as far ahead as the first, for Interconnect::add_route: 0 means of
-  /// all.
+  /// How many GPUs of a node each send as far ahead as the first, for Interconnect::add_route; 0: all of them.
   int alike() const;
   /// Connections between NICs that carry \p leg, where it leaves its node.
   virtual int connections(const Leg& /*leg*/) const { return 1; }
   /// Memory at both ends and the wire, each resource once. Valid until the next call of one of the two.
   std::span<const Demand> path(const Leg& leg, const Carriage& carriage) const;
-  /// The same of the first edge of those for which \p leg stands, as if the others were not there.
+  /// Like path(), for the first edge of those for which \p leg stands, as if the others were not there.
   std::span<const Demand> path_alone(const Leg& leg, const Carriage& carriage) const;
 
   Cluster& cluster_;
   Simulation& simulation_;
   CollectivePlan plan_;
   std::shared_ptr<const CollectiveSchedule> schedule_;
-  const std::vector<TurningRing>& rings_;  ///< of the schedule, as the next two
+  const std::vector<TurningRing>& rings_;  ///< the schedule's, like the next two
   const TransferGraph& graph_;
   const std::vector<PlannedFlow>& planned_;
   int width_ = 0;
-  std::vector<std::size_t> folded_calls_;  ///< of FoldedLinks, with classes of ranks
+  std::vector<std::size_t> folded_calls_;  ///< numbers of calls in FoldedLinks, with classes of ranks
 
  private:
   void add_link_path(std::vector<Demand>& demands, const Leg& leg, const Carriage& carriage,
@@ -111,13 +110,13 @@ class CollectiveRun {
 
   std::vector<int> simulated_;
   int first_rank_ = 0;                      ///< the lowest of simulated()
-  std::vector<std::size_t> index_of_rank_;  ///< by rank, from there to the highest
+  std::vector<std::size_t> index_of_rank_;  ///< indexed by rank - first_rank_
   std::size_t joined_ = 0;
   Seconds last_joined_;
-  std::vector<bool> has_joined_;  ///< by simulated()
+  std::vector<bool> has_joined_;  ///< indexed like simulated()
   Event all_joined_;
   Event done_;
-  std::vector<ActivityId> activities_;  ///< by simulated()
+  std::vector<ActivityId> activities_;  ///< indexed like simulated()
   mutable std::vector<Demand> path_;    ///< scratch: of one leg
 };
 

@@ -6,7 +6,7 @@
 namespace c3 { inline namespace collectives {
 namespace {
 
-/// Of each member, its GPU and its node, nodes numbered as they come.
+/// Node and GPU of each member, with nodes numbered in the order in which they come.
 std::vector<std::pair<int, int>> positions_of(const std::vector<int>& group, int node_gpus) {
   std::map<int, int> nodes;
   std::vector<std::pair<int, int>> positions;
@@ -46,7 +46,7 @@ std::vector<AlikeGroups> by_kind(const AlikeGroups& groups, const RankPartition&
 }
 
 bool has_uneven_lanes(const TransferGraph& graph) {
-  std::map<std::pair<int, int>, Bytes> of_lane;  // by stage and lane: of its first transfer
+  std::map<std::pair<int, int>, Bytes> of_lane;  // indexed by stage and lane: bytes of the first transfer
   return std::ranges::any_of(graph.transfers, [&](const Transfer& t) {
     return of_lane.try_emplace({t.stage, t.lane}, t.bytes).first->second != t.bytes;
   });
@@ -154,7 +154,7 @@ struct Moved {
   double least = 0.0, most = 0.0, sum = 0.0;
 };
 
-/// By class. Members that moved nothing are not listed.
+/// What ranks moved, for each class. Members that moved nothing are not listed.
 std::map<int, Moved> by_class(const std::unordered_map<int, double>& moved, const RankPartition& ranks) {
   std::map<int, std::vector<double>> listed;
   for (const auto& [rank, bytes] : moved)

@@ -38,23 +38,23 @@ class EdgeFolding final : public LegFolding {
   std::deque<LegShares> take_shares() { return std::move(shares_); }
 
   /// The greatest spread, over the mean, of what ranks of a class send and receive in all legs so far: they are
-  /// taken to send and receive that mean. Of uneven lanes also the spread of what they send and receive on one
-  /// lane, over all that they do: they are then busy with unlike lanes at one time. 0 where nothing was
-  /// averaged.
+  /// taken to send and receive that mean. For uneven lanes, it includes the spread of what ranks send and
+  /// receive on one lane, over all that they do: they are then busy with unlike lanes at one time. 0 where
+  /// nothing was averaged.
   double inequity() const;
 
  private:
   struct Place {
     std::size_t kind = 0;
-    std::size_t position = 0;  ///< in the group
+    std::size_t position = 0;  ///< position in the group
   };
   struct LegClass {
     Leg first;
-    std::vector<Bytes> bytes;       ///< of each edge
+    std::vector<Bytes> bytes;       ///< one per edge
     std::vector<Edge> edges;        ///< what the interconnect is told of them
-    std::vector<std::size_t> ends;  ///< of each edge's part in `edges`
+    std::vector<std::size_t> ends;  ///< position in `edges` behind each edge's part
     std::map<int, double>
-        switched;  ///< by class: edges whose bytes the switch reads from or writes to a member
+        switched;  ///< indexed by class: edges whose bytes the switch reads or writes at a member
   };
   void add(LegClass& leg_class, const Leg& leg);
   void add_switch_edges(LegClass& leg_class, const Leg& leg, const std::vector<int>& group) const;
@@ -63,7 +63,7 @@ class EdgeFolding final : public LegFolding {
   Interconnect& links_;
   const RankPartition& ranks_;
   const std::vector<AlikeGroups>& groups_;
-  std::unordered_map<int, Place> places_;  ///< by rank, of the first group of each kind
+  std::unordered_map<int, Place> places_;  ///< indexed by rank; ranks of the first group of each kind
   std::deque<LegShares> shares_;
   bool is_uneven_;
   std::unordered_map<int, double> sent_, received_;                       ///< bytes by rank

@@ -31,7 +31,7 @@ TransferGraph fold(const TransferGraph& graph) {
   TransferGraph folded{
       .members = graph.members, .lanes = graph.lanes, .steps = graph.steps, .node_gpus = graph.node_gpus};
   const auto ranks = graph.members.size();
-  std::unordered_map<int, std::size_t> place;  // in the group
+  std::unordered_map<int, std::size_t> place;  // position in the group
   for (const int rank : graph.members)
     place.emplace(rank, place.size());
   for (const Transfer& transfer : graph.transfers) {

@@ -1,5 +1,5 @@
 #pragma once
-/// Where the members of a group sit.
+/// The places of a group's members: nodes, and GPUs of each node.
 
 #include <vector>
 

@@ -16,7 +16,7 @@ class GroupRuns {
   using PlanOf = std::function<CollectivePlan(const CollectiveCall& of_group)>;
   using AnyJoins = std::function<bool(const std::vector<int>& members)>;
 
-  /// Of no collective.
+  /// Runs no collective.
   GroupRuns() = default;
   /// \param any_joins whether a member of a group takes part: a group of which none does has no run. Empty: all
   /// do.
@@ -26,15 +26,15 @@ class GroupRuns {
   bool is_empty() const { return runs_.empty(); }
   /// The one that \p rank joins; null where it is a member of none, or not simulated.
   CollectiveRun* of(int rank) const;
-  /// By group, or class of groups; null for one that has no run.
+  /// One per group, or class of groups; null for one that has no run.
   const std::vector<std::unique_ptr<CollectiveRun>>& all() const { return runs_; }
 
  private:
   void make_by_class(Cluster& cluster, const CollectiveCall& call, const AnyJoins& any_joins,
                      const PlanOf& plan_of);
 
-  std::optional<RankGroups> groups_;       ///< by which runs are numbered, where they are several
-  const GroupClasses* classes_ = nullptr;  ///< by which runs are numbered, where ranks are in classes
+  std::optional<RankGroups> groups_;       ///< these number the runs, where groups are several
+  const GroupClasses* classes_ = nullptr;  ///< these number the runs, where ranks are in classes
   std::vector<std::unique_ptr<CollectiveRun>> runs_;
 };
 

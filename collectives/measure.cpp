@@ -13,7 +13,7 @@
 namespace c3 { inline namespace collectives {
 namespace {
 
-constexpr double kFull = 0.95;  // of the time in which bytes move
+constexpr double kFull = 0.95;  // share of the time in which bytes move
 
 /// Sums up how long every bandwidth would have been busy at its full capacity, and how long any was in use.
 class BusyMeter final : public Observer {
@@ -90,14 +90,14 @@ CollectivePlan plan_of(const CollectiveCall& call, const MeasuredMethod& how, co
   return plan;
 }
 
-/// Of the host, for one rank: one collective, or the sends and receives of a group.
+/// The host's time for one rank: one collective, or the sends and receives of a group.
 Seconds host_time(const MeasuredMethod& how, const ClusterSpec& spec, const CollectiveCall& call) {
   const CollectiveLibrarySpec& library = spec.library;
   const bool in_pairs = how.method.algorithm == Algorithm::direct && sends_in_pairs(call.kind);
   if (!in_pairs) return library.host_launch;
   const bool one_peer = call.kind == CollectiveKind::send_receive;
   const int peers = one_peer ? 1 : member_count(call, spec.ranks()) - 1;
-  const int operations = is_rooted(call.kind) ? peers : 2 * peers;  // of the root: it has most
+  const int operations = is_rooted(call.kind) ? peers : 2 * peers;  // the root has most
   return library.host_launch + library.group_operation * (operations - 1.0);
 }
 

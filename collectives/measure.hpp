@@ -11,7 +11,7 @@
 namespace c3 { inline namespace collectives {
 
 struct CollectiveMeasurement {
-  Seconds time;       ///< of one of many launched back to back: the gap before it and itself
+  Seconds time;       ///< one collective of many launched back to back, with the gap before it
   int channels = 0;   ///< channels (cu) or engines (dma) of one rank
   std::string limit;  ///< the busiest resource where it is full while bytes move; else "latency" when bytes
                       ///< move for less than half of the time; else "channels" or "engines"
@@ -23,7 +23,7 @@ struct MeasuredMethod {
   CollectiveMethod method = {};
   CollectiveGrain grain = CollectiveGrain::edge;
   LaunchPath launch = LaunchPath::graph;
-  DmaOptions dma = {};              ///< of copy engines
+  DmaOptions dma = {};              ///< options of copy engines
   std::optional<Seconds> gap = {};  ///< before it; absent: the GPU's between dependent kernels
 };
 

@@ -24,7 +24,7 @@ Way way_of(const TransferGraph& graph, const Transfer& t) {
   return graph.crosses(t) ? Way{1, 0} : Way{0, 1};
 }
 
-/// By transfer: the longest way to its end through transfers of its stage, or through all.
+/// For each transfer: the longest way to its end through transfers of its stage, or through all.
 std::vector<Way> longest_ways(const TransferGraph& graph, bool of_stage) {
   std::vector<Way> ways;
   ways.reserve(graph.transfers.size());
@@ -90,7 +90,7 @@ class Legs {
   }
 
   std::vector<Leg> legs_;
-  ByEdge<std::size_t> places_;  ///< of all, once they are more than a few
+  ByEdge<std::size_t> places_;  ///< places of all legs, once they are more than a few
 };
 
 /// Every transfer a flow.
@@ -153,7 +153,7 @@ std::vector<Bundle> by_stage(std::vector<Bundle> bundles) {
 std::vector<PlannedFlow> edges(const TransferGraph& graph, LegFolding* folding) {
   const std::vector<Way> ways = longest_ways(graph, /*of_stage=*/true);
   std::vector<Bundle> bundles;
-  std::vector<std::uint32_t> bundle_of;  // by transfer
+  std::vector<std::uint32_t> bundle_of;  // bundle of each transfer
   ByEdge<std::uint32_t> places;
   for (std::size_t i = 0; i < graph.transfers.size(); ++i) {
     const Transfer& t = graph.transfers[i];
@@ -180,7 +180,7 @@ std::vector<PlannedFlow> edges(const TransferGraph& graph, LegFolding* folding) 
 
 /// What a rank sends on a lane goes one after another, in the order of the graph.
 void queue_in_lanes(std::vector<PlannedFlow>& flows) {
-  std::map<std::pair<int, int>, std::uint32_t> last;  // by lane and sender
+  std::map<std::pair<int, int>, std::uint32_t> last;  // indexed by lane and sender
   for (std::uint32_t i = 0; i < flows.size(); ++i) {
     const Leg& leg = flows[i].legs.front();
     const auto [found, is_new] = last.try_emplace({leg.lane, leg.src}, i);
@@ -255,7 +255,7 @@ std::vector<Piece> first_middle_last(const Chunking& chunks, int parts = 1) {
   return pieces;
 }
 
-/// Of phases with rates of their own: chunk by chunk where these are few.
+/// Pieces of phases with rates of their own: chunk by chunk where chunks are few.
 std::vector<Piece> pieces_of_phases(const Chunking& chunks) {
   constexpr int kParts = 32;  // with half as many, an all-reduce over 16 nodes is 7 % slow where chunks are 22
   return chunks.count <= kParts ? chunk_by_chunk(chunks) : first_middle_last(chunks, kParts - 3);
@@ -308,7 +308,7 @@ Chunking equal_chunks(int count) { return {count, 1.0 / count}; }
 
 Chunking whole_chunks(Bytes transfer, Bytes size) {
   constexpr double kMostChunks = 1e9;  // a pipeline's filling is nothing long before that
-  constexpr double kRounding = 1e-6;   // of a chunk: no chunk of its own for what rounding leaves
+  constexpr double kRounding = 1e-6;   // part of a chunk: what rounding leaves gets no chunk of its own
   const double whole = transfer / size;
   if (whole <= 1.0) return {};
   if (whole > kMostChunks) return equal_chunks(static_cast<int>(kMostChunks));
@@ -317,7 +317,7 @@ Chunking whole_chunks(Bytes transfer, Bytes size) {
 
 Pipeline plan_pipeline(const TransferGraph& graph, CollectiveGrain grain, Chunking chunks,
                        LegFolding* folding) {
-  constexpr int kMostPieces = 1'000;  // of a transfer; more fill the pipeline hardly sooner
+  constexpr int kMostPieces = 1'000;  // pieces of a transfer; more fill the pipeline hardly sooner
   if (chunks.count < 1) throw std::logic_error("plan_pipeline: at least one chunk");
   if (!graph.pipelined) throw std::logic_error("plan_pipeline: the graph is not pipelined");
   if (grain == CollectiveGrain::step) {

@@ -12,13 +12,14 @@
 
 namespace c3 { inline namespace collectives {
 
-/// Of a leg that stands for many edges which move alike: what they take of what stands for all.
+/// For a leg that stands for many edges which move alike: what these edges take of the resources that stand for
+/// all.
 struct LegShares {
-  EdgeSetId set = 0;              ///< of the interconnect
-  double edges = 1.0;             ///< in one group
+  EdgeSetId set = 0;              ///< the interconnect's
+  double edges = 1.0;             ///< number of edges in one group
   double of_sender = 1.0;         ///< edges that leave a GPU of the sender's class, in the mean
-  double of_receiver = 1.0;       ///< that reach one of the receiver's class
-  std::map<int, double> members;  ///< by representative: edges for which an in-switch leg reads or writes it
+  double of_receiver = 1.0;       ///< edges that reach a GPU of the receiver's class
+  std::map<int, double> members;  ///< per representative: edges for which in-switch legs read or write it
 };
 
 /// Bytes of one edge that a flow carries.
@@ -29,7 +30,7 @@ struct Leg {
   Bytes bytes;
   TransferOp op = TransferOp::store;
   double messages = 1.0;  ///< sends between nodes that they are, each at least one message of the fabric
-  const LegShares* shares = nullptr;  ///< of more edges than this one, which is the first of them
+  const LegShares* shares = nullptr;  ///< shares of more edges than this one, which is the first of them
 };
 
 /// One flow: every leg progresses in the same proportion.
@@ -38,8 +39,8 @@ struct PlannedFlow {
   int hops = 0;                      ///< steps within a node whose latency it pays, one after another
   int network_hops = 0;              ///< the same between nodes
   std::vector<std::uint32_t> after;  ///< positions of flows that must have ended; all smaller than this one's
-  /// Position of what goes ahead of it on the same edge, or from the same rank on the same lane: it starts when
-  /// that has ended, its latency is hidden.
+  /// Position of the flow ahead on the same edge, or on the same lane of the same rank: this one starts
+  /// when that has ended, and its latency is hidden.
   std::optional<std::uint32_t> behind = std::nullopt;
 };
 
@@ -47,7 +48,7 @@ struct PlannedFlow {
 /// and a last one that is what is left.
 struct Chunking {
   int count = 1;
-  double share = 1.0;  ///< of a transfer, of each chunk but the last; (count - 1) share < 1 <= count share
+  double share = 1.0;  ///< part of a transfer in each chunk but the last; (count - 1) share < 1 <= count share
 
   double last() const { return 1.0 - (count - 1.0) * share; }
 };
@@ -59,7 +60,7 @@ Chunking whole_chunks(Bytes transfer, Bytes size);
 
 /// What every edge of a pipelined graph sends at once.
 struct Piece {
-  double share = 1.0;  ///< of what the edge carries
+  double share = 1.0;  ///< share of what the edge carries
   std::uint32_t needs =
       0;  ///< pieces that must have come over every edge before it; no fewer than of the one ahead
 
@@ -69,10 +70,10 @@ struct Piece {
 /// A pipelined graph before it is written out: edges times pieces.
 struct Pipeline {
   std::vector<PlannedFlow> edges;  ///< each with all its bytes; `after` are edges before it, `behind` is empty
-  std::vector<Piece> pieces;       ///< in which every edge sends them, one after another
+  std::vector<Piece> pieces;       ///< every edge sends them one after another
 };
 
-/// Of ranks in classes: which edges are alike, and what stands for them.
+/// Folds legs when ranks are in classes: decides which edges are alike, and what stands for them.
 class LegFolding {
  public:
   LegFolding() = default;
@@ -107,8 +108,9 @@ class LegFolding {
 std::vector<PlannedFlow> plan_flows(const TransferGraph& graph, CollectiveGrain grain, Chunking chunks = {},
                                     LegFolding* folding = nullptr);
 
-/// The same of a pipelined graph at grain step or edge, not written out: its cost is that of its edges, and of
-/// what is sent. \throws as plan_flows, and std::logic_error at other grains and for other graphs.
+/// Like plan_flows(), for a pipelined graph at grain step or edge, not written out: it costs as much as its
+/// edges, plus what is sent. \throws like plan_flows, and std::logic_error at other grains and for other
+/// graphs.
 Pipeline plan_pipeline(const TransferGraph& graph, CollectiveGrain grain, Chunking chunks,
                        LegFolding* folding = nullptr);
 

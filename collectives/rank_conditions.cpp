@@ -52,7 +52,8 @@ std::vector<std::uint32_t> numbered_conditions(const ClusterSpec& cluster) {
   const std::vector<RankCondition> conditions = rank_conditions(cluster);
   if (conditions.empty()) return {};
   const auto count = static_cast<std::uint32_t>(cluster.stragglers.size());
-  std::vector<std::uint32_t> stated(conditions.size(), count);  // by rank: position of what is stated of it
+  std::vector<std::uint32_t> stated(conditions.size(),
+                                    count);  // indexed by rank: position of what is stated of it
   for (std::uint32_t i = 0; i < count; ++i) {
     if (cluster.stragglers[i].condition == RankCondition()) continue;
     for (const int rank : cluster.stragglers[i].ranks)

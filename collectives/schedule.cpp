@@ -123,7 +123,7 @@ TransferGraph graph_of_kinds(const CollectivePlan& plan, const ClusterSpec& clus
   return all;
 }
 
-/// Of all \p groups, each once.
+/// The ranks that stand for the members of all \p groups, each once.
 std::vector<int> stand_ins_of(const AlikeGroups& groups, const RankPartition& classes) {
   std::vector<bool> has_come(static_cast<std::size_t>(classes.classes()));
   std::vector<int> ranks;
@@ -171,7 +171,7 @@ CollectiveSchedule make_class_schedule(const CollectivePlan& plan, const Cluster
   return schedule;
 }
 
-/// Of those parts in which the calls of one program differ most.
+/// Hashes the parts in which the calls of one program differ most.
 std::size_t hash_of(const CollectivePlan& plan) {
   const CollectiveCall& call = plan.call;
   std::size_t hash = std::hash<double>()(call.bytes.value);

@@ -20,21 +20,21 @@ struct CollectiveSchedule {
   std::vector<TurningRing> rings;  ///< what runs chunk by chunk, as it comes; then there are no transfers
   TransferGraph graph;             ///< folded when the cluster is
   std::vector<PlannedFlow> flows;
-  std::vector<DmaJob> jobs;      ///< of backend dma: what copy engines are told
+  std::vector<DmaJob> jobs;      ///< only with backend dma: what copy engines are told
   Pipeline pipeline;             ///< instead of flows: what channels send piece by piece, as it comes
   std::vector<int> stand_ins;    ///< with classes of ranks: those that are simulated for all members
-  std::deque<LegShares> shares;  ///< to which flows refer, of classes of ranks
+  std::deque<LegShares> shares;  ///< the flows refer to these, with classes of ranks
   double inequity = 0.0;         ///< see EdgeFolding
-  std::size_t folded_call = 0;   ///< of FoldedLinks, with classes of ranks
+  std::size_t folded_call = 0;   ///< number in FoldedLinks, with classes of ranks
 };
 
-/// Of what a schedule is.
+/// The plan that a schedule was made for, and the schedule.
 struct KnownSchedule {
   CollectiveCall call;
   Backend backend;
   CollectiveMethod method;
-  CollectiveGrain grain;  ///< as asked for
-  DmaVariant variant;     ///< of backend dma
+  CollectiveGrain grain;  ///< the one asked for
+  DmaVariant variant;     ///< only with backend dma
   std::shared_ptr<const std::vector<std::vector<int>>> groups;
   std::shared_ptr<const CollectiveSchedule> schedule;
 
@@ -45,7 +45,7 @@ struct KnownSchedule {
 struct FoldedSchedules {
   std::shared_ptr<const RankPartition> classes;  ///< which the links refer to
   std::shared_ptr<FoldedLinks> links;
-  std::vector<KnownSchedule> in_order;  ///< in which they were made, which decides the numbers of their edges
+  std::vector<KnownSchedule> in_order;  ///< the order of making decides the numbers of their edges
 };
 
 /// A run was to take over another one's FoldedSchedules and has other collectives: it must begin anew without.
@@ -68,11 +68,11 @@ class ScheduleStore {
 
   /// No more are asked for. \throws UnlikeSchedules where those of `before` are more
   void end() const;
-  /// In the order of their making; empty where some were made of edges that are not a schedule's.
+  /// Schedules in the order of their making; empty where some were made with edges that belong to no schedule.
   std::vector<KnownSchedule> in_order() const;
 
   std::size_t size() const { return known_.size(); }
-  /// Of all schedules, see EdgeFolding.
+  /// The greatest inequity of all schedules, see EdgeFolding.
   double inequity() const;
 
  private:
@@ -83,9 +83,9 @@ class ScheduleStore {
   Interconnect* links_ = nullptr;
   const RankPartition* classes_ = nullptr;  ///< with links_
   std::shared_ptr<const FoldedSchedules> before_;
-  std::vector<KnownSchedule> known_;                          ///< in the order of their making
+  std::vector<KnownSchedule> known_;                          ///< ordered by their making
   std::unordered_multimap<std::size_t, std::size_t> places_;  ///< there, by a hash of what they depend on
-  std::size_t sets_ = 0;                                      ///< of edges that they have
+  std::size_t sets_ = 0;                                      ///< number of edge sets that they have
 };
 
 }}  // namespace c3::collectives

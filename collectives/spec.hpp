@@ -70,23 +70,23 @@ inline constexpr auto kLaunchPaths = enum_values<LaunchPath>();
 
 /// What a protocol costs on one GPU family.
 struct ProtocolSpec {
-  Seconds base_latency;         ///< of one collective: launch and set-up, without the gap before it
-  Seconds hop_latency;          ///< of one step of an algorithm within a node
-  Seconds network_latency;      ///< of one step between nodes over verbs, NICs and one switch included
-  double link_share = 1.0;      ///< of link_payload that it leaves to payload
+  Seconds base_latency;         ///< once a collective: launch and set-up, without the gap before it
+  Seconds hop_latency;          ///< one step of an algorithm within a node
+  Seconds network_latency;      ///< one step between nodes over verbs, NICs and one switch included
+  double link_share = 1.0;      ///< share of link_payload that it leaves to payload
   BytesPerSecond channel_rate;  ///< payload that one channel moves, alone on its CU, at boost clock
-  int threads = 0;              ///< that copy, of one channel
+  int threads = 0;              ///< threads of one channel that copy
 
   bool operator==(const ProtocolSpec&) const = default;
 };
 
-/// Whose rules choose algorithm and protocol, see choose_method.
+/// The library whose rules choose algorithm and protocol, see choose_method.
 enum class TunerRules { nccl, rccl };
 constexpr auto enum_names(TunerRules) {
   return std::to_array<EnumName<TunerRules>>({{"nccl", TunerRules::nccl}, {"rccl", TunerRules::rccl}});
 }
 
-/// Whose processor a node's host has: NCCL's tuner takes posts and flags between nodes to cost otherwise.
+/// The processor of a node's host: NCCL's tuner expects other costs of posts and flags between nodes for each.
 enum class HostProcessor { intel, amd, arm };
 constexpr auto enum_names(HostProcessor) {
   return std::to_array<EnumName<HostProcessor>>(
@@ -105,16 +105,16 @@ struct ChannelLimits {
 struct CollectiveLibrarySpec {
   std::string name;
   int channels = 1;  ///< work groups of one collective
-  /// Of the library's own: `most` of them, and then as many of them again as `least` needs (NCCL 2.30.7,
+  /// The library's own limits: `most` channels, and then as many of them again as `least` needs (NCCL 2.30.7,
   /// src/graph/connect.cc). Small collectives take fewer all the same.
   ChannelLimits channel_limits = {};
   MethodPermits permits = {};
-  int p2p_channels = 0;       ///< of one in which ranks send and receive in pairs; 0: as many as the others
-  int net_peer_channels = 0;  ///< of those, for a peer in another node; 0: the library's rule
+  int p2p_channels = 0;       ///< channels when ranks send and receive in pairs; 0: as many as the others
+  int net_peer_channels = 0;  ///< channels of those for a peer in another node; 0: the library's rule
   /// Whether an all-to-all deals them among all ranks, itself included, whose channels copy its own shard.
   bool p2p_to_itself = false;
-  /// Of a direct collective: whether every channel splits its threads among all peers; else peers have channels
-  /// of their own, at least one each.
+  /// For direct collectives: whether every channel splits its threads among all peers; else peers have
+  /// channels of their own, at least one each.
   bool peers_share_channels = false;
   int waves_per_channel = 1;
   Bytes channel_lds;
@@ -122,20 +122,20 @@ struct CollectiveLibrarySpec {
   ProtocolSpec simple;
   std::optional<ProtocolSpec> ll, ll128 = {};
   BytesPerSecond cu_rate;  ///< payload that all channels of one CU move together, at boost clock
-  /// The same where ranks send and receive in pairs, see sends_in_pairs; absent: cu_rate.
+  /// Like cu_rate, where ranks send and receive in pairs, see sends_in_pairs; absent: cu_rate.
   std::optional<BytesPerSecond> pair_cu_rate = std::nullopt;
   double clock_share = 0;  ///< share of a channel's time per byte that scales with the core clock, 0..1
   BytesPerSecond
       link_payload;           ///< payload per link and direction that the library's protocol leaves, both ways
   double staging_bytes = 0;   ///< HBM bytes at the receiver per wire byte, beyond one read and one write
-  Bytes channel_outstanding;  ///< in flight at HBM for one channel: bandwidth times latency
+  Bytes channel_outstanding;  ///< bytes in flight at HBM for one channel: bandwidth times latency
   Bytes chunk_size;           ///< what a channel of a pipelined algorithm (tree, chain) passes on at once
   int handshake_hops =
-      0;  ///< in which ring neighbours in a node exchange their buffers' addresses, protocol simple
+      0;  ///< hops in which ring neighbours in a node exchange buffer addresses, protocol simple
   /// Most that a channel sends in a step of a ring before it goes round again; 0: its slices are not told.
   Bytes ring_chunk;
-  /// In protocol simple, until a slice of a ring within a node is known to have come, beyond hop_latency: its
-  /// fence. The next slice flows meanwhile.
+  /// Protocol simple: the time beyond hop_latency until a slice of a ring within a node is known to have come
+  /// (its fence). The next slice flows meanwhile.
   Seconds slice_wait;
   /// Payload that one channel copies within its GPU: its own shard, where that is not in place already, and
   /// the last sum. Absent: such copies are not counted.
@@ -144,8 +144,8 @@ struct CollectiveLibrarySpec {
   /// received; 0: none does.
   Bytes pair_buffer = {};
   Seconds eager_gap;    ///< between two collectives that a host launches, beyond a graph's
-  Seconds host_launch;  ///< of the host, for one collective on one GPU
-  /// Of the host, for each further send or receive of a group: what goes in pairs is one of them.
+  Seconds host_launch;  ///< the host's time for one collective on one GPU
+  /// The host's time for each further send or receive of a group; a collective in pairs is such a group.
   Seconds group_operation;
   TunerRules rules = TunerRules::nccl;
   LibraryVersion version = kNewestNccl;  ///< release whose rules choose
@@ -155,17 +155,18 @@ struct CollectiveLibrarySpec {
   std::string network_fabric;
   int qps = 1;       ///< queue pairs of each connection between NICs; each is a flow for the fabric's hash
   bool pxn = false;  ///< what changes rails leaves by the NIC of a GPU on the receiver's rail
-  double ring_plateau = 1.0;  ///< by which steps of a ring over several nodes take longer, protocol simple
-  /// Of a GPU's links to its node together, as the library's topology search counts them; 0: it has no tuner.
+  double ring_plateau = 1.0;  ///< factor on steps of a ring over several nodes, protocol simple
+  /// Rate of a GPU's links to its node together, as the library's topology search counts them; 0: it has no
+  /// tuner.
   BytesPerSecond tuner_bandwidth;
-  /// Of an all-reduce by pairs in ll, a kernel of its own (MSCCL++); absent: the library has none.
+  /// Latency of an all-reduce by pairs in ll, a kernel of its own (MSCCL++); absent: the library has none.
   std::optional<Seconds> one_shot_latency = std::nullopt;
   int nvls_channels = 0;             ///< channels of an in-switch (NVLS) collective; 0: the library has none
   BytesPerSecond nvls_payload = {};  ///< payload per port and direction in an in-switch collective
-  BytesPerSecond nvls_channel_rate = {};   ///< of the data that one channel copies into or out of its buffer
-  Seconds nvls_latency = {};               ///< of one chunk through the switch, which nothing hides
-  Seconds nvls_tree_latency = {};          ///< of a step through a node's switch, in a tree over nodes
-  Seconds nvls_tree_network_latency = {};  ///< of one between nodes
+  BytesPerSecond nvls_channel_rate = {};   ///< data that one channel copies into or out of its buffer
+  Seconds nvls_latency = {};               ///< one chunk through the switch, which nothing hides
+  Seconds nvls_tree_latency = {};          ///< a step through a node's switch, in a tree over nodes
+  Seconds nvls_tree_network_latency = {};  ///< a step between nodes
 
   bool operator==(const CollectiveLibrarySpec&) const = default;
 };
@@ -195,7 +196,7 @@ struct ClusterSpec {
   bool operator==(const ClusterSpec&) const = default;
 };
 
-/// As in "h100-sxm-8", or "h100-sxm-8 x 4 nodes, ib-ndr".
+/// The title in results, such as "h100-sxm-8" or "h100-sxm-8 x 4 nodes, ib-ndr".
 std::string title_of(const ClusterSpec& cluster);
 
 /// Whether data and flags of \p protocol reach other nodes in an order that it can rely on.

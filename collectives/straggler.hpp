@@ -13,7 +13,7 @@ struct RankCondition {
   double factor = 1.0;  ///< its arithmetic takes so many times as long, for its clock; >= 1
   double links = 1.0;   ///< see LinkShares
   double nics = 1.0;
-  Seconds late = {};  ///< by which it begins later; once, not in every step
+  Seconds late = {};  ///< how much later it begins; once, not in every step
 
   bool operator==(const RankCondition&) const = default;
 };

@@ -27,15 +27,15 @@ struct Transfer {
   int lane =
       0;  ///< transfers of a lane share channels or an engine: a peer of direct algorithms, a ring, a tree
   int step = 0;  ///< position in its chain of dependencies
-  Bytes bytes;   ///< of the payload as src holds it
+  Bytes bytes;   ///< payload, counted at src
   std::vector<std::uint32_t> after =
       {};  ///< positions in TransferGraph::transfers, all smaller than this one's
   TransferOp op = TransferOp::store;
   /// Steps of one stage go on at the same time everywhere, as those of a ring. A stage starts with what the one
   /// before has brought.
   int stage = 0;
-  /// Of several steps told as one: the longest way through them, in steps within a node and between nodes. Both
-  /// 0: it is one step.
+  /// For several steps told as one: the longest way through them, in steps within a node and between nodes.
+  /// Both 0: it is one step.
   int hops = 0, network_hops = 0;
 };
 
@@ -60,7 +60,7 @@ struct TransferGraph {
 struct GraphForm {
   bool folded = false;     ///< rank 0's transfers only; what it waits for from others is told as its own
   bool every_step = true;  ///< each step of a ring a transfer; else all steps of an edge one, for edge and gang
-  int ring_parts = 1;      ///< of a ring that is a phase of a pipeline: into at most so many its steps are told
+  int ring_parts = 1;  ///< for a ring that is a phase of a pipeline: most parts into which its steps are told
   int most_lanes = std::numeric_limits<int>::max();  ///< channels that are there: no lane can do without one
 };
 

@@ -14,8 +14,8 @@ struct TurningRing {
   int lane = 0;
   int steps = 0;
   int adding_steps = 0;
-  Bytes first;  ///< that a rank sends in step 0
-  Bytes less;   ///< by which it sends less in each step than before
+  Bytes first;  ///< bytes that a rank sends in step 0
+  Bytes less;   ///< how much less it sends in each step than before
 
   Bytes bytes(int step) const { return first - less * static_cast<double>(step); }
   TransferOp op(int step) const { return step < adding_steps ? TransferOp::update : TransferOp::store; }

@@ -11,8 +11,8 @@
 namespace c3 { inline namespace collectives {
 namespace {
 
-/// Of each rank's group, where all see the cluster alike: all ranks, part of a node, or a GPU of every so many
-/// nodes.
+/// The shape that every rank's group has, when all groups see the cluster alike: all ranks, part of a node, or
+/// one GPU in every so many nodes.
 std::optional<GroupShape> common_shape(const CollectiveCall& call, const ClusterSpec& cluster) {
   if (!call.ranks.empty()) return std::nullopt;
   const int gpus = cluster.node.gpus;

@@ -31,7 +31,7 @@ std::vector<Exchange> all_distances(const GroupLayout& layout, int ranks) {
 /// Ranks in the order that distances refer to, and where each is in the group.
 struct Order {
   std::vector<int> ranks;
-  std::vector<std::size_t> member;  ///< by position in ranks
+  std::vector<std::size_t> member;  ///< indexed by position in ranks
 };
 
 Order order_of(const GraphRequest& request) {

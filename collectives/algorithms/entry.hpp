@@ -24,7 +24,7 @@ constexpr bool goes_in_parts(CollectiveKind kind) {
 /// What a group uses of a cluster that all its members see alike.
 struct GroupShape {
   int ranks, nodes;
-  bool one_gpu;  ///< of each node
+  bool one_gpu;  ///< each node has one GPU in the group
 };
 
 /// What one channel serves; it decides how many channels there are, and which of their limits apply.
@@ -41,7 +41,7 @@ struct ChannelCosts {
   ChannelUse use = ChannelUse::paths;
   /// Time paid once, without the last slice. Usual: the protocol's base latency.
   Seconds (*setup)(const ChannelContext& channels) = nullptr;
-  /// Of the steps that a flow takes one after another. Usual: ChannelContext::steps.
+  /// Latency of the steps that a flow takes one after another. Usual: ChannelContext::steps.
   Seconds (*latency)(const ChannelContext& channels, const PlannedFlow& flow) = nullptr;
   /// Copying of what comes last on a lane, protocol simple. Usual: none.
   Seconds (*last_slice)(const ChannelContext& channels, int lane) = nullptr;
@@ -63,7 +63,7 @@ struct ChannelCosts {
 
 /// One algorithm. Functions get checked calls of kinds that it supports.
 struct AlgorithmEntry {
-  std::string_view name;  ///< as in configuration and tables
+  std::string_view name;  ///< spelled as in configuration and tables
   bool (*supports)(CollectiveKind kind);
   /// The transfers of a call; positions in Transfer::after are smaller than the transfer's own, stages are
   /// written one after another. \throws InfeasibleError (GraphRequest::refuse) where it cannot run.

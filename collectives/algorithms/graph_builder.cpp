@@ -10,7 +10,7 @@ namespace c3 { inline namespace collectives {
 namespace {
 
 constexpr std::size_t kMostTransfers = 4'000'000;
-constexpr std::size_t kDependenciesPerTransfer = 16;  // that cost as much memory
+constexpr std::size_t kDependenciesPerTransfer = 16;  // dependencies that take as much memory as one transfer
 
 }  // namespace
 

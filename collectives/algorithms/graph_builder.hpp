@@ -17,7 +17,7 @@ class GraphBuilder {
   GraphBuilder(std::string name, TransferGraph graph) : name_(std::move(name)), graph_(std::move(graph)) {}
 
   std::uint32_t add(Transfer transfer);
-  /// The same one step after what it waits for, in a stage of its own.
+  /// Adds \p transfer one step after what it waits for, in a stage of its own.
   std::uint32_t add_next(Transfer transfer);
   const Transfer& at(std::uint32_t position) const { return graph_.transfers[position]; }
   std::uint32_t next() const { return static_cast<std::uint32_t>(graph_.transfers.size()); }

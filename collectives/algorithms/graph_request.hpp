@@ -23,7 +23,7 @@ struct GraphRequest {
 
   int ranks() const { return static_cast<int>(members.size()); }
   int nics() const { return cluster.fabric ? cluster.fabric->nics_per_node : cluster.node.gpus; }
-  /// As many of \p wanted lanes as there may be.
+  /// \p wanted lanes, or fewer where that many are not allowed.
   int lanes(std::size_t wanted) const;
   GraphBuilder builder(int lanes, bool pipelined = false) const;
   /// \throws InfeasibleError: the call cannot run by the algorithm, because \p why.

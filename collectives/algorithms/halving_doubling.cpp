@@ -9,7 +9,7 @@
 namespace c3 { inline namespace collectives {
 namespace {
 
-/// Recursive halving, then doubling, over the largest power of two of ranks. Of an all_reduce each further rank
+/// Recursive halving, then doubling, over the largest power of two of ranks. In an all_reduce each further rank
 /// hands its data to one of those before, and gets the sum after.
 class HalvingDoubling {
  public:
@@ -55,7 +55,7 @@ class HalvingDoubling {
     const auto src = static_cast<std::size_t>(from), dst = static_cast<std::size_t>(to);
     Transfer transfer{ranks_[src], ranks_[dst], 0, step_, bytes, arrivals_[src], op};
     transfer.stage = step_;
-    // Of a folded graph rank 0's transfer stands for its partner's.
+    // When the graph is folded, rank 0's transfer stands for its partner's.
     coming_.emplace_back(request_.form.folded ? src : dst, graph_.add(std::move(transfer)));
   }
 
@@ -72,7 +72,7 @@ class HalvingDoubling {
   std::vector<int> ranks_;  ///< node by node, so that the near partners of the large pieces share a node
   int core_;
   int step_ = 0;
-  std::vector<std::vector<std::uint32_t>> arrivals_;  ///< by position in ranks_
+  std::vector<std::vector<std::uint32_t>> arrivals_;  ///< indexed by position in ranks_
   std::vector<std::pair<std::size_t, std::uint32_t>> coming_;
 };
 

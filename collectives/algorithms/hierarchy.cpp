@@ -99,7 +99,7 @@ class Hierarchy {
       }
       if (request_.form.ring_parts > 1) ++stage_;  // each goes on while the others do
     }
-    for (int lane = 0; adds && lane < lanes_; ++lane) {  // of sums only the last piece is complete
+    for (int lane = 0; adds && lane < lanes_; ++lane) {  // only the last piece of a sum is complete
       const auto index = static_cast<std::size_t>(lane);
       last[index].insert(last[index].end(), here[index].begin(), here[index].end());
     }
@@ -139,7 +139,7 @@ class Hierarchy {
   int nodes_;
   int slots_;
   int lanes_;
-  Bytes part_;  ///< of one GPU of each node
+  Bytes part_;  ///< bytes of one GPU of each node
   GraphBuilder graph_;
   Rounds rounds_;
   int step_ = 0;

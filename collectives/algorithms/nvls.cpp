@@ -98,7 +98,7 @@ std::optional<BytesPerSecond> measured_rate(const PublishedFigures& figures, Pro
   return figures.nodes > 1 ? std::optional(expected_rate(figures)) : std::nullopt;
 }
 
-/// Of a step over nodes: half of the latency within a node each way, the fabric's once.
+/// Latency of a step over nodes: half of the latency within a node each way, the fabric's once.
 Seconds latency_over_nodes(const ChannelContext& channels, const PlannedFlow& flow) {
   const PublishedFigures figures(channels.call, channels.cluster);
   const Seconds between = microseconds(figures.table.nvls_network) +

@@ -90,7 +90,7 @@ BytesPerSecond early_rate(const PublishedFigures& figures) {
   return gigabytes(graph.channels * std::min(graph.intra, inter) * 5.0 / 6.0);
 }
 
-/// Of two nodes each channel carries its result one way only.
+/// With two nodes each channel carries its result one way only.
 BytesPerSecond expected_rate(const PublishedFigures& figures) {
   if (!figures.since(28)) return early_rate(figures);
   const SearchedGraph& graph = figures.graphs.nvls;
@@ -134,8 +134,8 @@ Bytes measured_pass(const ChannelContext& channels) {
   return largest * (1.0 * channels.width * heads_of(channels.graph.ranks() / channels.nodes));
 }
 
-/// Within a node channels do what they do in nvls, however many nodes there are: they copy each pass, and
-/// where the rate was measured each pass waits for a synchronisation first; else it is part of the latency.
+/// Within a node channels do what they do in nvls, however many nodes there are: they copy each pass. Where the
+/// rate was measured, each pass waits for a synchronisation first; elsewhere that wait is part of the latency.
 BytesPerSecond most(const ChannelContext& channels) {
   if (!channels.measured_rate) return copying_in_switch(channels);
   const Bytes pass = measured_pass(channels);

@@ -8,9 +8,10 @@
 namespace c3 { inline namespace collectives {
 namespace {
 
-/// In the tree of one rank's shard, who is x further than its root gets it from who is x less its lowest bit
-/// further, the farthest first. All trees together: at distance d a rank sends the shards of the x that are
-/// multiples of 2d and have x + d < N. A reduce_scatter is the same backwards.
+/// The tree of one rank's shard: the rank x places after the root gets the shard from the rank whose distance
+/// is x without its lowest set bit; the farthest receivers come first. All trees together: at distance d a rank
+/// sends the shards of those x that are multiples of 2d and have x + d < N. A reduce_scatter is the same
+/// backwards.
 TransferGraph graph(const GraphRequest& request) {
   const int n = request.ranks();
   if (request.layout.node_count() != n) request.refuse("takes one GPU of each node");

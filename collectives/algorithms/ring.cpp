@@ -20,7 +20,7 @@ using Ring = std::vector<int>;
 /// number of nodes sends to another rail.
 std::vector<Ring> rings_over_nodes(const GraphRequest& request) {
   const NodeSpec& node = request.cluster.node;
-  std::vector<std::vector<Ring>> ways;  // by node
+  std::vector<std::vector<Ring>> ways;  // one per node
   std::size_t rings = 0;
   for (const std::vector<int>& ranks : request.layout.nodes) {
     std::vector<int> gpus;
@@ -123,7 +123,7 @@ class TurningRings {
   GraphBuilder& graph_;
 };
 
-/// From the root along the ring, or along the ring to the root.
+/// Adds the transfers along the ring that begin at the root (broadcast) or end there (reduce).
 void add_chain(GraphBuilder& graph, const CollectiveCall& call, Ring ring, int lane, Bytes bytes) {
   std::ranges::rotate(ring, std::ranges::find(ring, call.root));
   const bool to_root = call.kind == CollectiveKind::reduce;
@@ -176,7 +176,7 @@ double post_of_step(const CollectiveLibrarySpec& library) {
 /// effect of ring, published for all_reduce).
 constexpr double kPlateauBytes = 64.0;
 
-/// Of the bus bandwidth, protocol ll.
+/// The share of the bus bandwidth that protocol ll reaches.
 double share_in_ll(const PublishedFigures& figures) {
   if (figures.since(21)) return kRingShareInLl;
   const bool adds = figures.reduces_to_all() || figures.call.kind == CollectiveKind::reduce;
@@ -262,7 +262,7 @@ double plateau(const ChannelContext& channels) {
   return applies ? library.ring_plateau : 1.0;
 }
 
-/// Of one channel, with its share of the link.
+/// Payload rate of one channel, with its share of the link.
 BytesPerSecond rate_in_lane(const ChannelContext& channels, int lane) {
   const BytesPerSecond link = channels.library().link_payload * channels.costs.link_share;
   return std::min(channels.costs.channel_rate, link / static_cast<double>(channels.in_lane(lane)));
@@ -277,22 +277,22 @@ Seconds last_slice(const ChannelContext& channels, int lane) {
   return std::min(most, chunk) * 0.5 / rate_in_lane(channels, lane);
 }
 
-/// Of a slice's latency, what the flow of its chunk's other slice does not hide.
+/// The part of the slices' latency that the flow of the chunk's other slice does not hide.
 Seconds of_slices(const ChannelContext& channels, const PlannedFlow& flow) {
   const Seconds slice = channels.node_hop() + channels.library().slice_wait;
   return std::max(Seconds{}, slice - last_slice(channels, flow.legs.front().lane)) * flow.hops;
 }
 
-/// Where no slice_wait is known, nothing of a step's latency is hidden.
+/// Without a known slice_wait, a step's latency is paid in full.
 Seconds latency(const ChannelContext& channels, const PlannedFlow& flow) {
   const bool in_slices = channels.protocol == Protocol::simple && channels.nodes == 1 &&
                          !channels.graph.pipelined && channels.library().slice_wait.value > 0.0;
   return in_slices && !flow.legs.empty() ? of_slices(channels, flow) : channels.steps(flow) * plateau(channels);
 }
 
-/// Of a chain: chunks as small as keep the time in which it fills, a chunk for each rank between its ends, at
-/// half of the time in which its bytes flow, in whole smallest slices of the primitives (a step by 32).
-/// Assumed: no source says how a chain's filling stays hidden, but measured broadcasts show none.
+/// The chunk of a chain: as small as keeps the time in which the chain fills (a chunk for each rank between its
+/// ends) at half of the time in which its bytes flow, in whole smallest slices of the primitives (a step by
+/// 32). Assumed: no source says how a chain's filling stays hidden, but measured broadcasts show none.
 Bytes chunk(const ChannelContext& channels, Bytes of_channel) {
   const Bytes most = channels.library().chunk_size;
   const int between = channels.graph.ranks() - 2;

@@ -206,7 +206,8 @@ std::optional<BytesPerSecond> measured_rate(const PublishedFigures& figures, Pro
 
 // --- What channels pass on.
 
-/// As NCCL and RCCL (enqueue.cc): smaller where few would follow one another through a tree of that depth.
+/// NCCL's and RCCL's rule (enqueue.cc): smaller chunks where few would follow one another through a tree that
+/// deep.
 Bytes chunk(const ChannelContext& channels, Bytes of_channel) {
   constexpr double kKiB = 1024.0;
   const double depth = 0.5 * channels.graph.steps;

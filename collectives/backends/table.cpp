@@ -1,5 +1,5 @@
-// The table of backends: one line each, in the order in which they are listed. A backend that no code asks for
-// by name is declared here: extern const BackendEntry kName;
+// The table of backends: one line each, in the order in which they are listed. A backend that no code names is
+// declared here: extern const BackendEntry kName;
 
 #include <array>
 #include <stdexcept>

@@ -12,8 +12,8 @@ Seconds ChannelContext::steps(const PlannedFlow& flow) const {
          beyond(network_hop()) * static_cast<double>(flow.network_hops);
 }
 
-// Of a network's buffers, too, for the host's proxy looks at the flags (NCCL 2.30.7, src/transport/net.cc). The
-// latency of host memory is one and a half round trips, of which a line that waits takes one.
+// Applies to network buffers as well, because the host's proxy polls the flags (NCCL 2.30.7,
+// src/transport/net.cc). The latency of host memory is one and a half round trips; a line that waits takes one.
 std::optional<ChannelContext::PollRound> ChannelContext::poll_round() const {
   const HostPathSpec& host = cluster.node.host;
   const bool polls = protocol == Protocol::ll && !host.sockets.empty() &&

@@ -13,7 +13,7 @@
 
 namespace c3 { inline namespace collectives {
 
-/// Of a wire with a flag for every 8 bytes (LL), the part that is payload.
+/// The payload's part of a wire with a flag for every 8 bytes (LL).
 inline constexpr double kShareBesideFlags = 0.5;
 
 /// Whether every rank sends and receives: what meeting a peer costs was measured of these. Gather and scatter
@@ -26,16 +26,16 @@ struct ChannelContext {
   const TransferGraph& graph;  ///< may be folded
   Algorithm algorithm;
   Protocol protocol;
-  const ProtocolSpec& costs;  ///< of that protocol
+  const ProtocolSpec& costs;  ///< costs of `protocol`
   int width = 1;              ///< channels of a rank
   int places = 1;             ///< receivers to which channels are dealt in turn
   int nodes = 1;              ///< on which the members sit
   int fewest_in_node = 0;     ///< members on one of several nodes: their host posts most
   Seconds between_switches = {};
-  double through_host = 0.0;                         ///< of the edges within nodes, those through host memory
-  double through_network = 0.0;                      ///< and those over the network
+  double through_host = 0.0;     ///< share of the edges within nodes that go through host memory
+  double through_network = 0.0;  ///< and those over the network
   std::optional<BytesPerSecond> measured_rate = {};  ///< see ChannelCosts::measured_rate
-  std::vector<Bytes> longest = {};                   ///< by lane: step
+  std::vector<Bytes> longest = {};                   ///< longest step of each lane
 
   const CollectiveLibrarySpec& library() const { return cluster.library; }
   int in_lane(int lane) const { return std::max(1, (width - lane + places - 1) / places); }
@@ -45,7 +45,7 @@ struct ChannelContext {
   /// poll their GPU's own memory.
   struct PollRound {
     Bytes bytes;   ///< payload of a channel's threads
-    Seconds time;  ///< of a store and a poll that finds its line
+    Seconds time;  ///< a store and a poll that finds its line
   };
   std::optional<PollRound> poll_round() const;
   /// Latency of one step between nodes.
@@ -55,7 +55,7 @@ struct ChannelContext {
 
  private:
   Seconds behind_one_switch() const;
-  Bytes longest_of_channel() const;  ///< of a step
+  Bytes longest_of_channel() const;  ///< bytes of a step
   Seconds in_first_round() const;
 };
 

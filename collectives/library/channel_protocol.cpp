@@ -75,7 +75,7 @@ double bytes_per_thread(const CollectiveMethod& method, int members) {
   return 64.0;
 }
 
-/// Of \p channels, those that have enough to do.
+/// How many of \p channels have enough to do.
 int busy_channels(const ClusterSpec& cluster, const CollectiveCall& call, const CollectiveMethod& method,
                   int members, int channels) {
   const CollectiveLibrarySpec& library = cluster.library;
@@ -127,7 +127,7 @@ void add_paths(ChannelContext& channels) {
   const NodeSpec& node = channels.cluster.node;
   if (node.host.sockets.empty()) return;
   const HostPaths paths(node);
-  std::set<std::pair<int, int>> edges;  // of GPUs
+  std::set<std::pair<int, int>> edges;  // pairs of GPUs
   for (const Transfer& transfer : channels.graph.transfers) {
     const bool is_within = transfer.src / node.gpus == transfer.dst / node.gpus && transfer.src != transfer.dst;
     if (is_within) edges.insert({transfer.src % node.gpus, transfer.dst % node.gpus});
@@ -215,7 +215,7 @@ ChannelProtocol::ChannelProtocol(const ClusterSpec& cluster, const CollectiveCal
                                  const CollectiveMethod& method, const TransferGraph& graph)
     : channels_(context_of(cluster, call, method, graph)) {}
 
-// Where pairs send and receive a CU's channels serve several peers, each by a loop of its own, and share less.
+// When pairs send and receive, a CU's channels serve several peers, each by a loop of its own, and share less.
 BytesPerSecond ChannelProtocol::cu_rate() const {
   if (channels_.algorithm->channels.channel_rate != nullptr) return channel_rate();
   const CollectiveLibrarySpec& library = channels_.library();
@@ -244,7 +244,7 @@ double ChannelProtocol::network_bytes() const {
   return bytes / (channels_.library().rules == TunerRules::rccl ? 56.0 / 64.0 : kLinePayload);
 }
 
-// From two nodes on, whose senders do not meet, a NIC of a third one receives from several at once.
+// Senders on two nodes do not meet; with three nodes or more a NIC receives from several at once.
 double ChannelProtocol::collisions() const {
   constexpr int kNodesThatMeet = 3;
   const CollectiveKind kind = channels_.call.kind;
@@ -283,7 +283,7 @@ std::optional<Bytes> ChannelProtocol::line_round() const {
   const int threads = channels_.costs.threads;
   const bool waits = channels_.nodes > 1 && protocol == Protocol::ll128;
   if (protocol == Protocol::simple || waits || threads == 0) return std::nullopt;
-  const double of_thread = protocol == Protocol::ll ? 8.0 : 60.0;  // of 16 B, of 64 B with its flags
+  const double of_thread = protocol == Protocol::ll ? 8.0 : 60.0;  // payload of 16 B, of 64 B with its flags
   return Bytes{threads * of_thread};
 }
 
@@ -342,7 +342,7 @@ std::optional<LocalCopy> ChannelProtocol::copy_of_shard() const {
   const bool gathers_elsewhere = call.kind == CollectiveKind::all_gather && !call.in_place;
   const bool has_shard = is_ring_sum || gathers_elsewhere || call.kind == CollectiveKind::reduce_scatter ||
                          call.kind == CollectiveKind::all_to_all || call.kind == CollectiveKind::all_to_all_v;
-  // As one more peer's, by channels of its own or by all.
+  // The shard is copied like that of one more peer, by channels of its own or by all.
   const bool by_the_way =
       use_of(channels_.algorithm) == ChannelUse::windows || channels_.places > channels_.graph.lanes;
   if (!has_shard || !local_rate || by_the_way) return std::nullopt;

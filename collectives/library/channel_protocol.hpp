@@ -16,9 +16,9 @@ namespace c3 { inline namespace collectives {
 /// search finds, see search_topology.
 int channels_of(const ClusterSpec& cluster, const CollectiveCall& call, Algorithm algorithm);
 
-/// Channels that the library takes for \p call. As NCCL (enqueue.cc, 2.30.7): channels leave while a thread of
-/// theirs has fewer than 8 bytes (ll and ll128; of every rank's on a ring) or 64 (simple). A pair has one
-/// channel in ll. Never fewer than one for each of \p lanes, unless method.channels.most says so.
+/// Channels that the library takes for \p call. NCCL's rule (enqueue.cc, 2.30.7): channels leave while one of
+/// their threads has fewer than 8 bytes (ll and ll128; of every rank's on a ring) or 64 (simple). A pair has
+/// one channel in ll. Never fewer than one for each of \p lanes, unless method.channels.most says so.
 int channels_used(const ClusterSpec& cluster, const CollectiveCall& call, const CollectiveMethod& method,
                   int members, int lanes);
 
@@ -31,7 +31,7 @@ std::optional<BytesPerSecond> measured_rate(const CollectiveCall& call, Algorith
 /// What a rank copies or adds within its GPU.
 struct LocalCopy {
   Bytes bytes;   ///< read, and as many written
-  Seconds time;  ///< of all channels, with HBM to themselves
+  Seconds time;  ///< all channels together, with HBM to themselves
 };
 
 /// Latencies and rates of one collective. Wrong when: steps of one chain overlap more than a slice's copying.
@@ -67,13 +67,13 @@ class ChannelProtocol {
   Seconds setup() const;
   /// What a receiver does after its last byte, and the ends of a pair to meet.
   Seconds last_slices() const;
-  /// Of a message that lies in the receiver's buffer: by all channels of the receiver, into its memory. Takes
+  /// The copy of a message out of the receiver's buffer into its memory, by all channels of the receiver. Takes
   /// no time where the library has no local_rate, and in protocols that flag every word.
   LocalCopy copy_out() const;
-  /// Work on the shard that a rank contributes or keeps, while no link is busy. Protocol simple: an all-gather
-  /// that is not in place copies it, a reduce-scatter adds it, a ring all-reduce stores the last sum; nullopt
-  /// also where the library has no local_rate. Protocol ll: a ring's last turn receives and sends nothing, so
-  /// that N - 1 sends take N turns of its threads.
+  /// Work on the shard that a rank contributes or keeps, while no link is busy. Protocol simple: an
+  /// all-gather that is not in place copies it, a reduce-scatter adds it, a ring all-reduce stores the last
+  /// sum; nullopt also where the library has no local_rate. Protocol ll: a ring's last turn receives and sends
+  /// nothing, which makes N - 1 sends take N turns of its threads.
   std::optional<LocalCopy> local_copy() const;
   /// Latency of the steps that \p flow takes one after another.
   Seconds latency(const PlannedFlow& flow) const;

@@ -17,12 +17,12 @@ constexpr Bytes kChunkOverNvlink{512.0 * 1024.0};
 constexpr Bytes kChunkElsewhere{128.0 * 1024.0};  // over PCIe or a network
 constexpr int kOfPeerOverPcie = 2;
 
-/// Where members are, and what joins those of a node.
+/// The places of members, and what joins those of a node.
 struct Members {
   int count = 0;
   bool are_on_nodes = false;       ///< on several
   bool have_neighbours = false;    ///< some are on one node
-  std::optional<FoundRings> pcie;  ///< of those
+  std::optional<FoundRings> pcie;  ///< rings of those
 };
 
 Members placed(const ClusterSpec& cluster, const std::vector<int>& members) {

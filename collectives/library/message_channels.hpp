@@ -10,12 +10,12 @@ namespace c3 { inline namespace collectives {
 
 /// Channels of the messages over one communicator.
 struct MessageChannels {
-  int most = 1;      ///< of one peer
-  int dealt = 1;     ///< of all channels, those that are left to each member
+  int most = 1;      ///< channels of one peer
+  int dealt = 1;     ///< channels that are left to each member when all are dealt
   Bytes least_part;  ///< bytes for which a message takes one channel more, up to `dealt`
   Bytes most_part;   ///< bytes of a channel beyond which a message takes twice as many channels, up to `most`
 
-  /// Of a message of \p bytes.
+  /// Channels that a message of \p bytes gets.
   int of(Bytes bytes) const;
 };
 

@@ -20,8 +20,8 @@ struct MethodWish {
 /// What is run.
 struct CollectiveMethod {
   Algorithm algorithm = Algorithm::direct;
-  Protocol protocol = Protocol::simple;  ///< of channels; other backends have none
-  ChannelLimits channels = {};           ///< of backend cu, and of work groups that add for backend fused
+  Protocol protocol = Protocol::simple;  ///< protocol of channels; other backends have none
+  ChannelLimits channels = {};  ///< limits for backend cu, and for work groups that add for backend fused
 
   bool operator==(const CollectiveMethod&) const = default;
 };

@@ -16,9 +16,9 @@ int power_of_two(int count);
 /// RCCL as NCCL 2.28.
 int network_peer_channels(const ClusterSpec& cluster);
 
-/// The same of a communicator of \p ranks that has \p all channels for sends and receives: from 2.29.2 on half
-/// as many until eight ranks on a channel fit, before that one for each NIC where four do not;
-/// library.net_peer_channels, however many ranks there are, up to \p all.
+/// The same for a communicator of \p ranks that has \p all channels for sends and receives. Since 2.29.2 the
+/// number halves until eight ranks fit on a channel; before, it is one for each NIC where four do not fit. With
+/// library.net_peer_channels it is that many, however many ranks there are, up to \p all.
 int network_peer_channels(const ClusterSpec& cluster, int ranks, int all);
 
 }}  // namespace c3::collectives

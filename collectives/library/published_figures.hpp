@@ -18,17 +18,17 @@ struct PublishedFigures {
   const CollectiveLibrarySpec& library;
   TunerTable table;
   ChannelCaps caps;      ///< with which the tuner of that release expects
-  ChannelCaps measured;  ///< that releases from 2.28 on have measured
+  ChannelCaps measured;  ///< caps that releases from 2.28 on have measured
   bool over_pcie;
-  int ranks, nodes;       ///< of the group
-  BytesPerSecond fabric;  ///< of all NICs of a node
+  int ranks, nodes;       ///< size of the group
+  BytesPerSecond fabric;  ///< all NICs of a node together
   SearchedGraphs graphs;  ///< NCCL; over PCIe rings only
 
   bool reduces_to_all() const { return call.kind == CollectiveKind::all_reduce; }
   /// Whether the library is NCCL of that release or a newer one.
   bool since(int minor, int patch = 0) const { return library.version >= LibraryVersion{2, minor, patch}; }
   double ranks_per_node() const { return static_cast<double>(ranks) / nodes; }
-  /// Of a ring.
+  /// Steps of a ring.
   int steps() const;
   /// Algorithm bandwidth of a ring by its bus bandwidth.
   double ring_ratio() const { return static_cast<double>(ranks) / steps(); }
@@ -42,9 +42,9 @@ struct PublishedFigures {
   double share(const std::array<ByProtocol, 2>& by_nodes, const SharesBySize* by_size, Protocol protocol) const;
   /// Powers of two above 64 B; -1: below.
   int log_size() const;
-  /// Of a binary tree over nodes.
+  /// Depth of a binary tree over nodes.
   double depth() const;
-  /// In arrays for 1, 2 and more nodes.
+  /// Index into arrays for 1, 2 and more nodes.
   std::size_t index_of_nodes() const;
   bool passes(Protocol protocol) const { return nodes == 1 || passes_between_nodes(cluster, protocol); }
 };

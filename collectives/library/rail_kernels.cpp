@@ -13,7 +13,7 @@ namespace {
 constexpr int kMostChannels = 64;
 constexpr double kKiB = 1024.0;
 constexpr double kGather = 1024.0 * kKiB;  ///< chunk of a ring's step
-constexpr double kScatter = 128.0 * kKiB;  ///< of a rank's sums
+constexpr double kScatter = 128.0 * kKiB;  ///< chunk of a rank's sums
 constexpr double kGibibyte = 1024.0 * 1024.0 * 1024.0;
 
 /// What the authors count on: GB/s of NVLink, of a NIC, and of one work group that reads; a hop between nodes.
@@ -30,7 +30,7 @@ Rates rates_of(const PublishedFigures& figures) {
   return {360.0, nic, 13.7, 4.22, hop};
 }
 
-/// In whole cells.
+/// Bytes of one rank, rounded up to whole cells.
 double bytes_of_rank(const PublishedFigures& figures) {
   return std::ceil(figures.call.bytes.value / figures.ranks / kKiB) * kKiB;
 }
@@ -40,7 +40,7 @@ int limited(const ChannelLimits& limits, double wanted, double most) {
   return std::max({1, limits.least, static_cast<int>(std::min(wanted, most))});
 }
 
-/// As many work groups as multicast at once within a node.
+/// An all-gather takes as many work groups as multicast at once within a node.
 RailKernel gather_of(const PublishedFigures& figures) {
   const Rates rates = rates_of(figures);
   const double bytes = bytes_of_rank(figures);

@@ -14,7 +14,7 @@ TunedGpu gpu_of(const PublishedFigures& figures) { return figures.cluster.gpu.fa
 bool is_mi300x(const PublishedFigures& figures) { return gpu_of(figures) == TunedGpu::mi300x; }
 bool is_mi355x(const PublishedFigures& figures) { return gpu_of(figures) == TunedGpu::mi355x; }
 
-/// As ByteRange counts them.
+/// Bytes of one rank, counted like those of ByteRange.
 double bytes_of_rank(const PublishedFigures& figures) {
   const double bytes = figures.call.bytes.value;
   return figures.reduces_to_all() ? bytes : std::floor(bytes / figures.ranks);

@@ -13,9 +13,9 @@ namespace c3 { inline namespace collectives {
 /// never takes it.
 bool rccl_offers(const PublishedFigures& figures, Protocol protocol);
 
-/// \p by_formula, which the tuner took, or what the release takes instead: over nodes the protocol by the bytes
-/// of a rank (2.26 on), ll for small calls within a node of MI355X or MI300X, and trees in ll for small
-/// all-reduces of MI355X (2.28). What \p wish or library.protocols says stays.
+/// The method that the release takes: \p by_formula, which the tuner took, or one of its exceptions. Over nodes
+/// the protocol follows the bytes of a rank (2.26 on); within a node of MI355X or MI300X small calls take ll;
+/// small all-reduces of MI355X take trees in ll (2.28). Whatever \p wish or library.protocols says stays.
 CollectiveMethod rccl_method(const PublishedFigures& figures, const CollectiveMethod& by_formula,
                              const MethodWish& wish);
 

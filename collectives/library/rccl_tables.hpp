@@ -1,7 +1,7 @@
 #pragma once
-/// RCCL's tables, release by release, as its sources hold them: what its tuner expects, and from 2.26 on sizes
-/// at which it takes a protocol or a number of channels whatever the tuner expects. Source: src/graph/tuning.cc
-/// of RCCL 2.21.5 (0cbce2a7), 2.22.3 (36343be8), 2.26.6 (5e7937ef), 2.27.7 (0f99fd84) and 2.28.3 (3d4813d9),
+/// RCCL's tables, release by release, copied out of its sources: what its tuner expects, and (2.26 on) sizes at
+/// which it takes a protocol or a number of channels whatever the tuner expects. Source: src/graph/tuning.cc of
+/// RCCL 2.21.5 (0cbce2a7), 2.22.3 (36343be8), 2.26.6 (5e7937ef), 2.27.7 (0f99fd84) and 2.28.3 (3d4813d9),
 /// models 3 (MI250X with four NICs), 5 (MI300X) and 6 (MI350X, MI355X).
 
 #include <optional>
@@ -17,8 +17,8 @@ namespace c3 { inline namespace collectives {
 /// A GPU for which RCCL has no table has that of its nearest relative.
 TunerTable rccl_table(const LibraryVersion& version, TunedGpu gpu);
 
-/// Bytes of a rank, above the first and up to the second. Of an all-reduce its buffer, of other kinds the
-/// buffer by ranks.
+/// Bytes of a rank, above the first and up to the second. An all-reduce counts its buffer, other kinds count
+/// the buffer divided by ranks.
 struct ByteRange {
   double above = 0.0;
   double up_to = 0.0;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kGiga = 1e9;
 
-/// Where the search finds nothing: one ring in the order of the ranks.
+/// The speed when the search finds nothing: one ring in the order of the ranks.
 constexpr double kNothingFound = 0.1;
 
 /// The narrowest part of PCIe on a ring through \p gpus of one node, as the library takes it; infinite where
@@ -31,7 +31,7 @@ BytesPerSecond narrowest(const NodeSpec& node, const std::vector<int>& gpus) {
     for (const Hop& hop : hops) {
       const Wire& wire = node.wires[static_cast<std::size_t>(hop.wire)];
       const bool joins_sockets = paths.is_socket(wire.a) && paths.is_socket(wire.b);
-      if (joins_sockets && leaves) continue;  // from NIC to NIC
+      if (joins_sockets && leaves) continue;  // the way leads over NICs
       least = std::min(least, joins_sockets ? node.host.between : link_of(node, wire).raw * kSearchedPcie);
     }
   }

@@ -11,7 +11,7 @@ namespace c3 { inline namespace collectives {
 namespace {
 
 constexpr int kMostChannels = 64;
-constexpr double kCell = 1024.0;            ///< in whole ones of which a rank's bytes are dealt [B]
+constexpr double kCell = 1024.0;            ///< a rank's bytes are dealt in whole cells of this size [B]
 constexpr double kGibibytes = 1073.741824;  ///< [B/us]
 
 /// What a kernel's authors measured of it: rates in GiB/s, latency in us.
@@ -76,7 +76,7 @@ double time_of(const Figures& of_kernel, const Traffic& traffic, int channels) {
   return of_kernel.base + above_zero(traffic.bytes / rate - 1.0);
 }
 
-/// As many as a user allows and demands.
+/// The fewest work groups that take at most 2.5 % longer than the most, within the user's limits.
 int fewest_channels(const Figures& of_kernel, const Traffic& traffic, const ChannelLimits& limits) {
   const int most = limits.most > 0 ? std::min(limits.most, traffic.most) : traffic.most;
   const double enough = 1.025 * time_of(of_kernel, traffic, most);

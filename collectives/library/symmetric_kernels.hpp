@@ -11,7 +11,7 @@ namespace c3 { inline namespace collectives {
 
 /// One of them, as its authors expect it (NCCL 2.27 to 2.30, sym_kernels.cc, queryModel_lsa).
 struct SymmetricKernel {
-  Seconds time;                 ///< that they expect
+  Seconds time;                 ///< time that its authors expect
   int channels = 1;             ///< work groups: the fewest that are within 2.5 % of what all of them take
   Seconds base;                 ///< whatever its size, the gap before it included
   BytesPerSecond channel_rate;  ///< payload that one work group sends, or has the switch multicast

@@ -23,11 +23,11 @@ constexpr std::array kBlackwellBetween28{96.0, 48.0, 45.1, 42.0, 40.0, 30.0, 24.
 constexpr std::array kBlackwellBetween27{47.9, 45.0, 42.0, 40.0, 30.0, 24.0, 22.0, 20.0, 17.5,
                                          15.0, 12.0, 6.0,  3.0,  2.4,  1.2,  0.24, 0.12};
 
-constexpr int kMostChannels = 64;              // of a kernel
+constexpr int kMostChannels = 64;              // channels of a kernel
 constexpr int kMostFound = kMostChannels / 2;  // rings are duplicated later
 constexpr int kMostHeads = 32;                 // GPUs that pull from the switch
 constexpr int kMostCollnetHeads = 8;           // direct within a node
-constexpr double kSlack = 1e-6;                // of a sum of decimals
+constexpr double kSlack = 1e-6;                // rounding of a sum of decimals
 
 bool is_hopper_or_newer(TunedGpu gpu) { return gpu == TunedGpu::hopper || gpu == TunedGpu::blackwell; }
 
@@ -43,8 +43,8 @@ int over_nics(const SearchedNode& node, double speed) {
 }
 
 /// Rings or chains that go through all GPUs. On a ring every GPU sends, over nodes too: its last GPU reaches
-/// the NIC of its first one over NVLink (PXN). Of a chain the last GPU sends to nobody, and is another for
-/// each.
+/// the NIC of its first one over NVLink (PXN). On a chain the last GPU sends to nobody, and each chain has
+/// another last GPU.
 int through_gpus(const SearchedNode& node, double speed, bool closes) {
   if (node.gpus == 1) return kMostChannels;
   const double send = closes ? 1.0 : (node.gpus - 1.0) / node.gpus;
@@ -97,7 +97,7 @@ SearchedGraph ring_of(const SearchedNode& node) {
     return std::min(over_nics(node, speed), through_gpus(node, speed, /*closes=*/true));
   };
   SearchedGraph ring = duplicated(best_of(node, channels_at, has_more_bandwidth, kMostFound), node.gpu);
-  const auto speeds = speeds_of(node);  // as many channels of a higher speed?
+  const auto speeds = speeds_of(node);  // does a higher speed allow as many channels?
   for (std::size_t at = first_of(speeds, ring.inter); at-- > 0;) {
     if (speeds[at] > most_of(node) + kSlack) break;
     if (std::min(channels_at(speeds[at]), kMostFound) >= ring.channels) ring.intra = ring.inter = speeds[at];
@@ -105,7 +105,7 @@ SearchedGraph ring_of(const SearchedNode& node) {
   return ring;
 }
 
-/// As many channels as \p ring, then more speed within the node, up to twice that between nodes.
+/// Takes as many channels as \p ring, then more speed within the node, up to twice that between nodes.
 SearchedGraph tree_of(const SearchedNode& node, const SearchedGraph& ring) {
   const auto fits = [&](double speed) { return through_gpus(node, speed, /*closes=*/false) >= ring.channels; };
   const auto speeds = speeds_of(node);

@@ -16,9 +16,9 @@ struct SearchedNode {
   LibraryVersion version = kNewestNccl;
   int gpus = 1;
   double port = 0.0;         ///< all NVLinks of one GPU
-  bool has_switch = true;    ///< that reduces (NVLS)
+  bool has_switch = true;    ///< the node's switch reduces (NVLS)
   int nics = 0;              ///< 0: the node is alone
-  double nic = 0.0;          ///< of one NIC, and of the way from a GPU to it
+  double nic = 0.0;          ///< one NIC, and the way between a GPU and it
   bool nics_reduce = false;  ///< the fabric's switches add (SHARP)
 };
 
@@ -33,13 +33,13 @@ struct SearchedGraph {
 
 struct SearchedGraphs {
   SearchedGraph ring, tree, nvls, collnet;  ///< collnet: direct within nodes
-  int channels = 0;  ///< of a kernel that goes along rings or trees; the graphs' are duplicated
+  int channels = 0;  ///< channels of a kernel that goes along rings or trees; the graphs' are duplicated
 
   bool operator==(const SearchedGraphs&) const = default;
 };
 
-/// Speeds of a channel that the search tries, GB/s, from the fastest on: within a node that is \p alone, or
-/// where nodes are joined.
+/// Speeds of a channel that the search tries, GB/s, the fastest first: within a node that is \p alone, or where
+/// nodes are joined.
 std::span<const double> searched_speeds(TunedGpu gpu, const LibraryVersion& version, bool alone);
 
 /// NCCL counts a PCIe 5.0 slot of 16 lanes, 63 GB/s, as 48 (src/graph/topo.cc, kvDictPciGen), and others alike.

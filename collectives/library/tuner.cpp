@@ -18,9 +18,9 @@ constexpr Bytes kMostOfPairInLl{16.0 * 1024.0};
 
 bool is_rccl(const PublishedFigures& figures) { return figures.library.rules == TunerRules::rccl; }
 
-/// NCCL has ll128 on Blackwell from 2.25 on (src/graph/tuning.cc). Whether GPUs reach their NICs through a host
-/// by ARM, over which it has ll128 from 2.27.3 on only, is not told: with a switch between them it has it
-/// always.
+/// NCCL has ll128 on Blackwell since 2.25 (src/graph/tuning.cc). Where GPUs reach their NICs through an ARM
+/// host it has ll128 only since 2.27.3; with a switch between them it always has. Configurations do not say
+/// which, so we assume the switch.
 bool nccl_offers(const PublishedFigures& figures, Protocol protocol) {
   const bool is_blackwell = figures.cluster.gpu.family.tuned_as == TunedGpu::blackwell;
   return protocol != Protocol::ll128 || !is_blackwell || figures.since(25);
@@ -121,7 +121,7 @@ Algorithm usual_algorithm(const CollectiveCall& call, const ClusterSpec& cluster
   throw InfeasibleError(fmt::format("library.algorithms leaves no algorithm for {}", name_of(call.kind)));
 }
 
-/// Where the library has no formula.
+/// The protocol where the library has no formula.
 Protocol usual_protocol(const PublishedFigures& figures, Algorithm algorithm) {
   const Protocol usual = algorithm == Algorithm::direct ? protocol_of_pairs(figures) : Protocol::simple;
   for (const Protocol protocol : {usual, Protocol::simple, Protocol::ll128, Protocol::ll}) {
@@ -133,10 +133,10 @@ Protocol usual_protocol(const PublishedFigures& figures, Algorithm algorithm) {
 
 struct TimedMethod {
   CollectiveMethod method;
-  Seconds time;  ///< that the library expects
+  Seconds time;  ///< time that the library expects
 };
 
-/// In the order of the tables: of two that take as long, the library takes the first.
+/// Methods in the order of the tables: when two take equally long, the library takes the first.
 std::vector<TimedMethod> timed_methods(const PublishedFigures& figures, const MethodWish& wish) {
   const CollectiveCall& call = figures.call;
   const bool by_formula = figures.library.rules == TunerRules::nccl || figures.reduces_to_all();
@@ -176,7 +176,7 @@ CollectiveMethod method_by_formula(const PublishedFigures& figures, const Method
   return {usual, wish.protocol ? *wish.protocol : usual_protocol(figures, usual), wish.channels};
 }
 
-/// Of buffers that are not registered.
+/// The method for buffers that are not registered.
 CollectiveMethod usual_method(const PublishedFigures& figures, const MethodWish& wish) {
   if (const std::optional<CollectiveMethod> set = set_method(figures, wish)) return *set;
   const CollectiveMethod method = method_by_formula(figures, wish);

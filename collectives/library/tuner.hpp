@@ -25,9 +25,9 @@ std::vector<CollectiveMethod> offered_methods(const CollectiveCall& call, const 
                                               const MethodWish& wish = {});
 
 /// The method of least expected_time among those that \p wish leaves. Pairs go by size: ll up to 16 KiB each.
-/// Where the library has no formula, default_algorithm in protocol simple. Without a wish, registered buffers
-/// go by symmetric kernels, see symmetric_method. \throws InfeasibleError when the library has not the protocol
-/// that is wished.
+/// Without a formula the library takes default_algorithm in protocol simple. Without a wish, registered buffers
+/// go by symmetric kernels, see symmetric_method. \throws InfeasibleError when the library lacks the
+/// protocol that \p wish names.
 CollectiveMethod choose_method(const CollectiveCall& call, const ClusterSpec& cluster,
                                const MethodWish& wish = {});
 

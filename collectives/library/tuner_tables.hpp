@@ -16,8 +16,8 @@ struct ChannelCaps {
   std::array<double, 3> tree;  ///< protocol simple
   std::array<double, 3> tree_ll128;
   std::array<double, 3> ring_ll128;
-  std::array<double, 3> nvls_tree;  ///< of a head
-  double ll;                        ///< of all channels on one node, protocol ll
+  std::array<double, 3> nvls_tree;  ///< rate of a head
+  double ll;                        ///< all channels on one node, protocol ll
 };
 
 /// Bus bandwidth that no ring or tree passes in protocol ll between nodes, where the host decides: row 0 of
@@ -32,25 +32,25 @@ inline constexpr MostInLl kMostInLlOfAmdHosts = {BytesPerSecond{22.5e9}, BytesPe
 // What NCCL's tuner (src/graph/tuning.cc, ncclTopoTuneModel) takes of the bus bandwidth.
 inline constexpr double kRingShareInLl = 0.5;
 inline constexpr double kRingShareInLl128 = 0.92;
-inline constexpr double kTreeShare = 0.92;              ///< of an all_reduce
-inline constexpr double kTreeDivisorInLl = 3.8;         ///< of the tree's
-inline constexpr double kTreeShareInLl128 = 7.0 / 9.0;  ///< of the tree's, on one node
-inline constexpr double kPlainTreeShare = 0.85;         ///< of the tree's, where one GPU of each node is in it
-inline constexpr double kLinePayload = 120.0 / 128.0;   ///< of an ll128 line; the tree's share between nodes
+inline constexpr double kTreeShare = 0.92;              ///< share for an all_reduce
+inline constexpr double kTreeDivisorInLl = 3.8;         ///< divides the tree's bandwidth
+inline constexpr double kTreeShareInLl128 = 7.0 / 9.0;  ///< share of the tree's, on one node
+inline constexpr double kPlainTreeShare = 0.85;  ///< share of the tree's, where one GPU of each node is in it
+inline constexpr double kLinePayload = 120.0 / 128.0;  ///< payload of ll128 lines; tree between nodes
 
 /// A family that the library has no table for has that of its nearest relative.
 TunerTable tuner_table(const CollectiveLibrarySpec& library, TunedGpu gpu);
-/// RCCL knows none: its channels are without bound.
+/// The library's caps. RCCL has none: its channels are without bound.
 ChannelCaps channel_caps(const CollectiveLibrarySpec& library, TunedGpu gpu);
-/// Those that were measured: Blackwell's before 2.28 were twice Hopper's.
+/// Caps that were measured: Blackwell's before 2.28 were twice Hopper's.
 ChannelCaps measured_caps(const CollectiveLibrarySpec& library, TunedGpu gpu);
 
-/// Of an NVLink's bandwidth, what NVLS leaves to data (NCCL 2.28 and newer).
+/// The share of an NVLink's bandwidth that NVLS leaves to data (NCCL 2.28 and newer).
 double nvls_efficiency(TunedGpu gpu);
 
 /// What an all-reduce in a tree is expected to lose at \p log_size powers of two above 64 B (NCCL).
 double tree_correction(Protocol protocol, int log_size);
-/// The same of a tree of NVLS, for one size more.
+/// Like tree_correction(), for a tree of NVLS, which counts one size more.
 double nvls_tree_correction(int log_size);
 
 }}  // namespace c3::collectives

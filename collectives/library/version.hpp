@@ -26,7 +26,7 @@ inline constexpr LibraryVersion kNewestRccl{2, 28, 3};
 /// "2.26.2", or "2.26" for the last patch of that release. Absent where \p text is neither.
 std::optional<LibraryVersion> version_named(std::string_view text);
 
-/// As in "2.26.2"; "2.26" for the last patch.
+/// The version's text, such as "2.26.2"; "2.26" for the last patch.
 std::string name_of(const LibraryVersion& version);
 
 }}  // namespace c3::collectives

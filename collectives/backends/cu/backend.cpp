@@ -26,8 +26,8 @@ bool is_faster_in_switch(const CollectiveCall& call, const ClusterSpec& cluster)
          (1.0 + 1.0 / n) / library.nvls_payload.value < 2.0 * (n - 1.0) / n / library.link_payload.value;
 }
 
-/// As NCCL and RCCL: the switch for an all_reduce where node and library can; pairs for all_to_all,
-/// send_receive, and all_gather on a full mesh; rings for the rest.
+/// NCCL's and RCCL's choice: the switch for an all_reduce where node and library support it; pairs for
+/// all_to_all, send_receive, and all_gather on a full mesh; rings for the rest.
 Algorithm default_algorithm(const CollectiveCall& call, const ClusterSpec& cluster) {
   switch (call.kind) {
     case CollectiveKind::all_reduce:

@@ -10,10 +10,10 @@
 
 namespace c3 { inline namespace collectives {
 
-/// As many channels as the sender has wait on CUs of the receiver until the message is in its buffer, and copy
-/// it out: what comes while they are there as it comes, so that the last chunk is left when all has come. What
-/// has come before is read and written at HBM, at local_rate a channel. Wrong when: the library lets fewer
-/// channels wait.
+/// Channels of the receiver, as many as the sender has, wait on its CUs until the message is in its buffer, and
+/// copy it out. Data that arrive while they wait are copied on arrival, so that only the last chunk is left at
+/// the end. Data that arrived before are read and written at HBM, at local_rate a channel. Wrong when: the
+/// library lets fewer channels wait.
 class BufferedReceive final : public CollectiveRun, private DispatchClient {
  public:
   /// \p plan has a buffered message.

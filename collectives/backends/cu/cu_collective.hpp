@@ -81,20 +81,20 @@ class CuCollective final : public CollectiveRun, private Completion {
     std::vector<int> channels;
     std::vector<double> in_lane;  ///< channels of the group by lane, parts of them counted
     std::vector<std::vector<std::pair<int, double>>> by_lane;  ///< the channels, and what part of each
-    std::vector<ActivityId> holding;                           ///< by simulated member
-    std::vector<std::unique_ptr<Event>> arrived;               ///< by flow
-    std::vector<ActivityId> transfers;                         ///< by flow
+    std::vector<ActivityId> holding;                           ///< indexed by simulated member
+    std::vector<std::unique_ptr<Event>> arrived;               ///< one per flow
+    std::vector<ActivityId> transfers;                         ///< one per flow
     std::unique_ptr<GroupTraffic> traffic;
     std::unique_ptr<RingRun> rings;  ///< instead of flows
     std::unique_ptr<GroupPipeline> traffic_of_pipeline;
     std::unique_ptr<PipelineRun> pipeline;  ///< instead of flows
-    std::map<int, RingTurns> turns;         ///< by lane, of rings told as edges
+    std::map<int, RingTurns> turns;         ///< indexed by lane, for rings told as edges
   };
   /// What it needs from the first member's start to its end: few of a program's collectives run at a time.
   struct Work {
-    std::deque<RankGrid> grids;              ///< by simulated member
-    std::vector<const ComputeUnits*> units;  ///< by simulated member
-    std::vector<int> placed_on;              ///< by channel: members where it is placed
+    std::deque<RankGrid> grids;              ///< one per simulated member
+    std::vector<const ComputeUnits*> units;  ///< one per simulated member
+    std::vector<int> placed_on;              ///< indexed by channel: members where it is placed
     std::vector<int> ready_channels;         ///< placed everywhere at this instant
     std::deque<Group> groups;
   };
@@ -129,7 +129,7 @@ class CuCollective final : public CollectiveRun, private Completion {
   /// Its weight goes with what bounds it at the clock that each GPU has with nothing else running.
   FlowSpec flow_of(const Group& group, const PlannedFlow& flow, FlowParts& parts) const;
   double bound_alone(const Leg& leg, const Carriage& per_byte) const;
-  /// Of a channel, relative to one at boost clock, on a GPU on which nothing else runs.
+  /// A channel's speed on a GPU on which nothing else runs, relative to one at boost clock.
   double usual_speed(int rank) const;
   const ComputeUnits& units(int rank) const { return *work_->units[index_of(rank)]; }
 
@@ -142,7 +142,7 @@ class CuCollective final : public CollectiveRun, private Completion {
   mutable DemandSums sums_;  ///< scratch: of one flow
   bool shared_;              ///< every channel serves every lane
   int channels_unplaced_;    ///< not yet placed on every member
-  int channels_left_;        ///< whose group has not ended
+  int channels_left_;        ///< channels whose group has not ended
 };
 
 }}  // namespace c3::collectives

@@ -1,5 +1,5 @@
-// How a group of channels sends what edges wait for: rings told as edges, rings chunk by chunk, pipelines piece
-// by piece.
+// How a group of channels sends what edges wait for: rings told as edges, rings chunk by chunk, and pipelines
+// piece by piece.
 
 #include <algorithm>
 
@@ -41,7 +41,7 @@ Seconds CuCollective::exposed_latency(const Group& group, const PlannedFlow& flo
   PlannedFlow one_step = flow;
   one_step.network_hops = std::min(flow.network_hops, 1);
   one_step.hops = 1 - one_step.network_hops;
-  Seconds longest, slowest;  // of all lanes, which a gang moves at one pace
+  Seconds longest, slowest;  // over all lanes, which a gang moves at one pace
   for (const Leg& leg : flow.legs) {
     const auto found = group.turns.find(leg.lane);
     if (found == group.turns.end()) continue;

@@ -22,7 +22,7 @@ class DemandSums {
       amount += demand.amount;
     }
   }
-  /// In the order of resources; it then begins anew.
+  /// Returns the sums in the order of resources, and begins anew.
   std::vector<Demand> take() {
     std::ranges::sort(named_);
     std::vector<Demand> sums;
@@ -34,7 +34,7 @@ class DemandSums {
   }
 
  private:
-  std::vector<double> amounts_;  ///< by resource; 0: not named since the last sum was taken
+  std::vector<double> amounts_;  ///< indexed by resource; 0: not named since the last sum was taken
   std::vector<ResourceId> named_;
 };
 

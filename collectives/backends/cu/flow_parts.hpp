@@ -10,10 +10,10 @@ namespace c3 { inline namespace collectives {
 /// Kept by who starts the flow, until it has started.
 struct FlowParts {
   std::vector<Demand> demands;
-  std::vector<BoundTerm> laws;  ///< of channels that follow a clock
+  std::vector<BoundTerm> laws;  ///< bounds of channels that follow a clock
 
   /// Channels of \p domain that move the whole flow in \p time at speed 1, \p clock_share of which scales with
-  /// the clock. Of neighbours in one domain, the slowest counts.
+  /// the clock. When neighbours are in one domain, the slowest counts.
   void add_channels(DomainId domain, double time, double clock_share) {
     BoundLaw law;
     law.phases[0] = {.fixed = (1.0 - clock_share) * time, .scaled = clock_share * time};

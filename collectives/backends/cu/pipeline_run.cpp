@@ -6,7 +6,8 @@
 namespace c3 { inline namespace collectives {
 namespace {
 
-constexpr std::uint64_t kTimer = std::uint64_t{1} << 63;  // in a tag, beside the edge's number
+// This bit in a tag marks a timer; the other bits are the edge's number.
+constexpr std::uint64_t kTimer = std::uint64_t{1} << 63;
 constexpr std::uint32_t kAbsent = std::numeric_limits<std::uint32_t>::max();
 
 }  // namespace
@@ -126,7 +127,8 @@ void PipelineRun::make_ready(std::uint32_t index) {
 void PipelineRun::begin_activity(std::uint32_t index, std::uint32_t piece) {
   const Edge& edge = edges_[index];
   const std::uint32_t needs = pipeline_.pieces[piece].needs;
-  std::vector<ActivityId> before;  // of the last piece that it needs and the one ahead of it does not
+  // Activities of the last piece that this piece needs and the piece ahead does not.
+  std::vector<ActivityId> before;
   if (piece == 0 ? needs > 0 : needs > pipeline_.pieces[piece - 1].needs) {
     for (std::uint32_t at = edge.first_sender; at < edges_[index + 1].first_sender; ++at)
       before.push_back(activities_[std::size_t{senders_[at]} * pieces() + needs - 1]);

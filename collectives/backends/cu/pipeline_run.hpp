@@ -20,7 +20,7 @@ class PipelineTraffic {
   virtual FlowSpec flow(const PlannedFlow& edge, FlowParts& parts) const = 0;
   /// Changes when flows that start on the sender of \p edge from now on have another bound.
   virtual std::uint64_t occupancy(const PlannedFlow& edge) const = 0;
-  /// From the arrival of what a piece waits for to its first byte.
+  /// The time between the arrival of what a piece waits for and its first byte.
   virtual Seconds latency(const PlannedFlow& edge) const = 0;
   /// For observers: a piece, \p share of \p edge, that waited for what \p before brought.
   virtual ActivityId begin(const PlannedFlow& edge, double share, std::span<const ActivityId> before) = 0;
@@ -37,8 +37,8 @@ class PipelineTraffic {
 /// an observer nothing is kept of a piece.
 class PipelineRun final : private Completion {
  public:
-  /// Of \p pipeline, which must outlive it, those edges of which \p takes_part says so. \p simulation and \p
-  /// traffic must outlive it.
+  /// Runs the edges of \p pipeline that \p takes_part selects. \p pipeline, \p simulation and \p traffic must
+  /// outlive it.
   PipelineRun(Simulation& simulation, PipelineTraffic& traffic, const Pipeline& pipeline,
               const std::vector<bool>& takes_part);
   ~PipelineRun();
@@ -55,7 +55,7 @@ class PipelineRun final : private Completion {
   struct Edge {
     const PlannedFlow* whole;
     std::uint32_t first_sender = 0,
-                  first_receiver = 0;  ///< in senders_ and receivers_, where the next edge's end
+                  first_receiver = 0;  ///< starts in senders_ and receivers_; the next edge ends them
     std::uint32_t passed = 0;          ///< senders that have sent more pieces than `arrived`
     std::uint32_t arrived = 0;         ///< pieces that have come over all senders
     std::uint32_t ready = 0;           ///< pieces whose date is known
@@ -64,7 +64,7 @@ class PipelineRun final : private Completion {
     bool has_timer = false;
     std::optional<FlowId> flow = {};
     std::uint64_t occupancy = 0;        ///< when the bound was asked for
-    std::vector<Readiness> dates = {};  ///< of pieces that are ready and not yet sent
+    std::vector<Readiness> dates = {};  ///< when pieces that are not yet sent became ready
   };
 
   std::uint32_t pieces() const { return static_cast<std::uint32_t>(pipeline_.pieces.size()); }
@@ -86,7 +86,7 @@ class PipelineRun final : private Completion {
   PipelineTraffic& traffic_;
   const Pipeline& pipeline_;
   std::vector<Edge> edges_;               ///< and one beyond the last, where lists end
-  std::vector<std::uint32_t> senders_;    ///< of each edge in turn
+  std::vector<std::uint32_t> senders_;    ///< those of the first edge, of the second, ..
   std::vector<std::uint32_t> receivers_;  ///< the same
   std::vector<ActivityId> activities_;    ///< shape [edges][pieces], when observed
   FlowParts parts_;                       ///< scratch

@@ -7,7 +7,8 @@
 namespace c3 { inline namespace collectives {
 namespace {
 
-constexpr std::uint64_t kTimer = std::uint64_t{1} << 63;  // in a tag, beside the edge's number
+// This bit in a tag marks a timer; the other bits are the edge's number.
+constexpr std::uint64_t kTimer = std::uint64_t{1} << 63;
 
 }  // namespace
 

@@ -20,7 +20,7 @@ class RingTraffic {
   virtual FlowSpec flow(const Leg& leg, FlowParts& parts) const = 0;
   /// Changes when flows that start on \p rank from now on have another bound.
   virtual std::uint64_t occupancy(int rank) const = 0;
-  /// From the arrival of what a chunk waits for to its first byte.
+  /// The time between the arrival of what a chunk waits for and its first byte.
   virtual Seconds latency(const Leg& leg) const = 0;
   /// For observers: a chunk that waited for what \p before brought (may be none).
   virtual ActivityId begin(const Leg& leg, ActivityId before) = 0;
@@ -29,13 +29,13 @@ class RingTraffic {
   ~RingTraffic() = default;
 };
 
-/// Rings that turn at the same time. The data of a step go in equal chunks. A chunk starts when the one of the
-/// step before has come to its sender, `latency` ago, and its edge has sent the chunk ahead of it: the
-/// recurrence start(e, n) = max(end(upstream of e, n - chunks) + latency, end(e, n - 1)), n counting chunks
-/// over all steps. Memory is a few hundred bytes an edge however many steps there are; sending allocates
-/// nothing, unless more chunks wait at an edge than ever before. An edge's flow is prepared once and repeated,
-/// so that chunks that follow each other closely cost no solve. Wrong when: the library's buffers are small, so
-/// that a fast rank waits for the slow one behind it.
+/// Rings that turn at the same time. The data of a step go in equal chunks. A chunk starts when two conditions
+/// hold: the chunk of the step before has come to its sender, `latency` ago, and its edge has sent the chunk
+/// ahead of it. This is the recurrence start(e, n) = max(end(upstream of e, n - chunks) + latency, end(e, n -
+/// 1)), n counting chunks over all steps. Memory is a few hundred bytes an edge however many steps there are;
+/// sending allocates nothing, unless more chunks wait at an edge than ever before. An edge's flow is prepared
+/// once and repeated, so that chunks that follow each other closely cost no solve. Wrong when: the library's
+/// buffers are small, which makes a fast rank wait for the slow one behind it.
 class RingRun final : private Completion {
  public:
   /// \p folded: rank 0 is simulated, the others do what it does at the same time. \p traffic and \p simulation

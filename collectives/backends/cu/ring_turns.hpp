@@ -19,10 +19,11 @@ struct RingTurns {
   Seconds together;  ///< mean along the ring, all sharing links
   Seconds alone;     ///< mean along the ring, each with links to itself
 
-  /// How much longer than its slowest edge a ring takes whose steps have \p latency in all, the data of a step
-  /// in \p chunks. A ring goes at the pace of its slowest edge, or of what a chunk needs to come round:
-  /// latencies, and the time on every edge. That time lies between `alone` and `together`; as rings wait, links
-  /// are busy for `slowest` of the whole time T, so T = latency + alone + (together - alone) slowest / T.
+  /// How much longer a ring takes than its slowest edge, when its steps have \p latency in all and the data of
+  /// a step go in \p chunks. A ring goes at the pace of its slowest edge, or at the pace at which a chunk comes
+  /// round: latencies plus the time on every edge. That time lies between `alone` and `together`; as rings
+  /// wait, links are busy for `slowest` of the whole time T, so T = latency + alone + (together - alone)
+  /// slowest / T.
   Seconds beyond_slowest(Seconds latency, int chunks) const;
 };
 
@@ -38,7 +39,7 @@ class EdgeTimes {
            double count);
   /// What \p demands need of the resource that is the slowest for them.
   Seconds longest(std::span<const Demand> demands) const;
-  /// By lane; a phase that adds and one that stores go one after another.
+  /// One entry per lane; a phase that adds and one that stores go one after another.
   std::map<int, RingTurns> turns();
 
  private:
@@ -53,8 +54,8 @@ class EdgeTimes {
 
   const FlowSolver& rates_;
   std::vector<Edge> edges_;
-  std::vector<ResourceId> resources_;         ///< of one edge after another
-  std::array<std::vector<double>, 2> loads_;  ///< by phase and resource: what all edges together need of it [s]
+  std::vector<ResourceId> resources_;         ///< those of one edge after another
+  std::array<std::vector<double>, 2> loads_;  ///< [phase][resource]: what all edges together need of it [s]
 };
 
 }}  // namespace c3::collectives

@@ -36,7 +36,7 @@ int lanes_of(const std::vector<DmaJob>& jobs) {
   return lanes;
 }
 
-/// Of all edges for which \p leg stands that leave one GPU.
+/// What all edges for which \p leg stands send that leave one GPU.
 Bytes sent(const Leg& leg) { return leg.bytes * (leg.shares == nullptr ? 1.0 : leg.shares->of_sender); }
 
 /// What a command takes of its engine, as bytes at the engine's bandwidth.
@@ -133,7 +133,7 @@ DmaCopy DmaCollective::copy_of(const DmaJob& job) const {
 void DmaCollective::add_uses(DmaCopy& copy, const DmaJob& job) const {
   const bool feeds_all = cluster_.setup().folded && plan_.dma.host == DmaHost::node;
   const int alike = feeds_all ? cluster_.spec().node.gpus : 1;  // submissions of a host for each one here
-  std::vector<std::pair<FifoLock*, int>> submitted;             // by host
+  std::vector<std::pair<FifoLock*, int>> submitted;             // one per host
   for (const DmaSubmission& submission : job.submissions) {
     DmaEngines& engines = cluster_.gpu(submission.rank).dma();
     FifoLock* const host =

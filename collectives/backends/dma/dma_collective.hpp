@@ -33,8 +33,8 @@ class DmaCollective final : public CollectiveRun {
   DmaStage stage_of(const DmaJob& job, std::size_t position) const;
   int engine_of(const DmaSubmission& submission) const { return submission.lane % width_; }
 
-  const std::vector<DmaJob>& jobs_;  ///< of the schedule
-  /// By job, from when all have joined to the end: few of a program's collectives run at a time.
+  const std::vector<DmaJob>& jobs_;  ///< the schedule's
+  /// One per job. Present only while the collective runs, since few of a program's collectives run at a time.
   std::optional<std::deque<Progress>> progress_;
 };
 

@@ -28,7 +28,7 @@ std::vector<DmaJob> copies(const TransferGraph& graph, const std::vector<Planned
   return jobs;
 }
 
-using Peers = std::map<int, std::vector<Leg>>;  // by sending rank, nearest first
+using Peers = std::map<int, std::vector<Leg>>;  // indexed by sending rank, nearest first
 
 Peers peers_of(const TransferGraph& graph) {
   Peers peers;

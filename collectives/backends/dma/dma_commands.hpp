@@ -51,9 +51,9 @@ struct DmaOptions {
 /// Whether ranks of a symmetric collective stay alike.
 bool is_symmetric(const DmaOptions& options);
 
-/// Whether one rank of a symmetric collective may stand for all. A host thread of the node makes commands lane
-/// by lane, for one rank after another: the last of them stands for all, which are a few microseconds apart.
-/// Not where engines start by themselves: signals then come all at once to the one who sees them.
+/// Whether one rank of a symmetric collective may stand for all. A host thread of the node makes commands
+/// lane by lane, for one rank after another, a few microseconds apart; the last rank stands for all. This does
+/// not hold where engines start by themselves: signals then come all at once to the one who sees them.
 bool may_fold(const DmaOptions& options);
 
 /// Legs that one command serves at the same time: 1 of a copy, 2 of a broadcast or a swap.
@@ -62,7 +62,7 @@ using DmaCommand = std::vector<Leg>;
 /// What one doorbell gives an engine of one rank.
 struct DmaSubmission {
   int rank = 0;
-  int lane = 0;  ///< of the rank's engines, before lanes share one
+  int lane = 0;  ///< the rank's engine, before lanes share one
   std::vector<DmaCommand> commands;
 };
 

@@ -10,9 +10,9 @@
 
 namespace c3 { inline namespace collectives {
 
-/// The library's channels on one GPU, resident from the producer's launch to the collective's end: as many CUs
-/// as they need are lost to the producer. They add one batch of tiles after another, each channel at its rate.
-/// Wrong when: the core clock is below boost, which slows channels.
+/// The library's channels on one GPU, resident between the producer's launch and the collective's end; the
+/// producer loses as many CUs as they need. They add one batch of tiles after another, each channel at its
+/// rate. Wrong when: the core clock is below boost, which slows channels.
 class CuAdder final : public DispatchClient {
  public:
   /// \p cluster and \p plan must outlive it. \throws InfeasibleError when a channel fits on no CU

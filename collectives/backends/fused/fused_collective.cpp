@@ -64,7 +64,7 @@ void FusedCollective::check_hardware() const {
 }
 
 void FusedCollective::tell_edges() {
-  std::map<int, double> chunks;  // that go so far ahead
+  std::map<int, double> chunks;  // how many chunks go so far ahead
   for (const FusedChunk& chunk : routes_.chunks) {
     for (const std::vector<FusedHop>* hops : {&chunk.stores, &chunk.copies}) {
       for (const FusedHop& hop : *hops)
@@ -181,7 +181,7 @@ Task FusedCollective::store(StoreBurst burst) {
     }
     if (chunk_of(part.chunk).local) local.push_back(std::move(part));
   }
-  std::deque<RunningFlow> flows;  // of all chunks at once
+  std::deque<RunningFlow> flows;  // one per local chunk, all running at once
   for (const Part& part : local) {
     const Tracker::Region region = source.regions[static_cast<std::size_t>(part.chunk)];
     if (chunk_of(part.chunk).is_tracked()) co_await tracker(burst.rank).reserve(region, part.tiles);

@@ -31,7 +31,7 @@ class FusedCollective final : public CollectiveRun, public OutputSink {
   KernelDescription launch(int rank, KernelDescription kernel);
 
   Task store(StoreBurst burst) override;
-  /// Of tiles that did not divide into chunks.
+  /// A note on tiles that did not divide into chunks.
   std::string note() const override { return note_; }
   /// With the first store of its producer.
   std::optional<Seconds> began(int rank) const override { return members_[index_of(rank)].began; }
@@ -51,11 +51,11 @@ class FusedCollective final : public CollectiveRun, public OutputSink {
   };
   /// One simulated rank.
   struct Member {
-    std::vector<Tracker::Region> regions = {};  ///< by chunk; of tracked ones
+    std::vector<Tracker::Region> regions = {};  ///< one per chunk; tracked ones only
     std::vector<std::unique_ptr<Lane>> lanes = {};
     /// What has come from a member and waits for memory, by how far ahead this one is of that.
     std::vector<std::unique_ptr<StagingWindow>> arrivals = {};
-    std::unique_ptr<CuAdder> adder = {};  ///< of FusedReduction::cu
+    std::unique_ptr<CuAdder> adder = {};  ///< only with FusedReduction::cu
     std::optional<Seconds> began = std::nullopt;
   };
 
@@ -98,7 +98,7 @@ class FusedCollective final : public CollectiveRun, public OutputSink {
   Tracker& tracker(int rank) { return cluster_.gpu(simulated_rank(rank)).tracker(); }
 
   FusedRoutes routes_;
-  std::vector<Member> members_;       ///< by simulated()
+  std::vector<Member> members_;       ///< indexed like simulated()
   std::map<int, EdgeSetId> edges_;    ///< with classes of ranks: of all groups, by how far ahead they go
   std::int64_t tiles_per_chunk_ = 0;  ///< 0: no producer yet
   Bytes tile_bytes_;

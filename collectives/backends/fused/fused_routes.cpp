@@ -7,7 +7,8 @@
 namespace c3 { inline namespace collectives {
 namespace {
 
-/// Where each hop of a ring leads: rank r sends to rank r - 1, which has made the chunk that r makes now.
+/// The hops of a ring lead to the neighbour: rank r sends to rank r - 1, which has made the chunk that r makes
+/// now.
 int to_neighbour(int members) { return members - 1; }
 
 FusedRoutes ring_reduce_scatter(int n) {
