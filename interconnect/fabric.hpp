@@ -39,9 +39,9 @@ constexpr auto enum_names(FabricRouting) {
 
 /// Leaf-spine and fat-tree. Uplinks together carry what the NICs below do, divided by the oversubscription.
 struct TreeSpec {
-  int levels = 2;     ///< of switches; 3: pods of leaves and spines, joined by cores
+  int levels = 2;     ///< levels of switches; 3: pods of leaves and spines, joined by cores
   int leaf_nics = 1;  ///< at one leaf
-  int spines = 1;     ///< of a pod; ecmp chooses among them, so as many as a leaf has uplinks
+  int spines = 1;     ///< spines in a pod; ecmp chooses among them, so as many as a leaf has uplinks
   double leaf_oversubscription = 1.0;
   int pod_leaves = 0;   ///< three levels
   int spine_cores = 0;  ///< three levels: cores that a spine reaches; each has one spine in every pod
@@ -92,8 +92,8 @@ struct FabricSpec {
   FabricTopology topology = FabricTopology::single_switch;
   int nics_per_node = 1;
   LinkSpec nic;                  ///< a NIC and its cable; latency: of both ends together
-  Seconds switch_latency;        ///< of each switch on the way
-  Seconds message_latency = {};  ///< of posting a message and noticing it, both ends together
+  Seconds switch_latency;        ///< each switch on the way adds this
+  Seconds message_latency = {};  ///< posting a message and noticing it, both ends together
   Seconds message_cost = {};     ///< for which each message holds its NIC at either end, beside its bytes
   Bytes message_size = {};       ///< into which larger transfers are cut; 0: never
   TransportSpec transport = {};
@@ -114,7 +114,7 @@ struct NetworkSpec {
   const NodeSpec& node;
   int nodes = 1;
   const FabricSpec* fabric = nullptr;  ///< needed by more than one node
-  int queue_pairs = 1;  ///< of a connection: flows with a path of their own where paths are chosen by a hash
+  int queue_pairs = 1;  ///< queue pairs a connection: flows with their own paths where a hash chooses paths
   /// Whether what changes rails goes first, within its node, to the GPU whose NIC is on the receiver's rail
   /// (NCCL's PXN). Not in wired nodes.
   bool relays = false;

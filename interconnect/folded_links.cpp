@@ -43,7 +43,7 @@ class Spreads {
     }
   }
 
-  /// By class: from the edge that takes least to the one that takes most, over their mean.
+  /// For each class: the spread between the edges that take least and most, divided by their mean.
   std::vector<std::pair<std::uint32_t, double>> of(std::size_t edges) const {
     std::vector<std::pair<std::uint32_t, double>> spreads;
     for (const auto& [number, class_bytes] : of_class_) {
@@ -56,7 +56,7 @@ class Spreads {
  private:
   struct Taken {
     double least = std::numeric_limits<double>::infinity(), most = 0.0, sum = 0.0;
-    std::size_t edges = 0;  ///< that take anything of it
+    std::size_t edges = 0;  ///< edges that take anything of the class
   };
   std::map<std::uint32_t, Taken> of_class_;
 };

@@ -16,14 +16,14 @@ namespace c3 { inline namespace interconnect {
 /// Names edges of a collective that move alike, by which links are folded.
 using EdgeSetId = std::uint32_t;
 
-/// From where to where bytes go.
+/// The two places between which an edge carries bytes.
 enum class EdgeKind : std::uint8_t {
-  route,        ///< from a rank to another
-  to_switch,    ///< from a rank's port to its node's switch
+  route,        ///< one rank to another
+  to_switch,    ///< a rank's port to its node's switch
   from_switch,  ///< back
-  to_fabric,    ///< from a rank's NICs to the fabric's switches
+  to_fabric,    ///< a rank's NICs to the fabric's switches
   from_fabric,  ///< back
-  to_host,      ///< from a rank to the memory of its host
+  to_host,      ///< a rank to the memory of its host
   from_host,    ///< back
   within_host,  ///< what the host reads and writes there itself
 };
@@ -43,12 +43,12 @@ enum class LinkFolding : std::uint8_t {
   exact,  ///< those that every set of edges loads equally
 };
 
-/// Adds up what sets of edges load, and folds links of one capacity, of GPUs of one class. What one link of a
-/// class carries is the loads of a set on the whole class over the number of its links. Exact, with
-/// LinkFolding::exact, where the edges of a set cross equally many links of each class, too, which is an
-/// equitable partition (Grohe, Kersting, Mladenov, Selman, ESA 2014); where they do not, edges progress as
-/// their mean would. With LinkFolding::mean also lanes that take links of their own count as one that takes all
-/// of them in part.
+/// Adds up what sets of edges load, and folds links of equal capacity that belong to GPUs of one class. Each
+/// link of a class carries the load that a set puts on the whole class, divided by the number of its links.
+/// With LinkFolding::exact this is exact where the edges of a set also cross equally many links of each class,
+/// which is an equitable partition (Grohe, Kersting, Mladenov, Selman, ESA 2014); elsewhere edges progress as
+/// their mean would. With LinkFolding::mean, lanes that take links of their own also count as one lane that
+/// takes a part of all these links.
 class FoldedLinks {
  public:
   struct Link {
@@ -56,7 +56,7 @@ class FoldedLinks {
     int gpu = -1;  ///< rank; -1: none's own
     double capacity = 0.0;
     Counted counted = Counted::nothing;
-    bool is_only_one = false;  ///< of its kind that the GPU has: what goes over it cannot go over another
+    bool is_only_one = false;  ///< the GPU has one link of this kind, so its bytes have no other way
   };
   /// What an edge takes of one link, for each of its bytes.
   struct Use {
@@ -67,10 +67,10 @@ class FoldedLinks {
   };
   /// What a set takes of one link of a class: uses that are equal, and how many.
   struct Share {
-    std::uint32_t number = 0;  ///< of the class
+    std::uint32_t number = 0;  ///< number of the class
     double bytes = 0.0;        ///< for each byte of an edge
     bool has_messages = false;
-    double uses = 0.0;  ///< by all edges together, over the links of the class
+    double uses = 0.0;  ///< uses by all edges together, divided by the links of the class
   };
   using UsesOf = std::function<void(const Edge& edge, std::vector<Use>& uses)>;
 
@@ -96,8 +96,8 @@ class FoldedLinks {
   /// How many of the class's links each GPU has of which it is the first; 1 for what no GPU owns.
   double links_of_each_gpu(std::size_t number) const;
 
-  /// By rank: a sum over the edges that it sends and receives, equal for ranks of a class whose edges are of
-  /// the same sets and cross links of the same classes. With LinkFolding::exact, after close().
+  /// For each rank: a sum over the edges that it sends and receives. It is equal for ranks of a class whose
+  /// edges belong to the same sets and cross links of the same classes. With LinkFolding::exact, after close().
   const std::vector<std::uint64_t>& traces_of_ranks() const { return traces_of_ranks_; }
 
   const std::vector<Share>& shares(EdgeSetId set) const { return sets_[set].shares; }
@@ -109,7 +109,7 @@ class FoldedLinks {
     std::vector<Edge> edges;  ///< until close()
     std::vector<Share> shares, alone;
     std::vector<std::pair<std::uint32_t, double>>
-        spreads;  ///< by class of links between switches, see inequity()
+        spreads;  ///< indexed by class of links between switches, see inequity()
   };
   /// All that was added between two end_call().
   struct Call {
@@ -128,16 +128,16 @@ class FoldedLinks {
   const RankPartition& ranks_;
   LinkFolding folding_;
   UsesOf uses_of_;
-  std::vector<std::uint64_t> traces_;   ///< by link: of its loads, equal where those are
-  std::vector<double> of_call_;         ///< by link: load of the call that is added
-  std::vector<std::uint32_t> touched_;  ///< by that call
+  std::vector<std::uint64_t> traces_;   ///< per link: hash of its loads, equal where they are
+  std::vector<double> of_call_;         ///< per link: load of the call that is added
+  std::vector<std::uint32_t> touched_;  ///< links that this call loads
   std::vector<Call> calls_;             ///< until close()
-  std::vector<double> inequities_;      ///< by call
+  std::vector<double> inequities_;      ///< one per call
   std::vector<std::uint64_t> traces_of_ranks_;
   std::vector<Set> sets_;
-  std::vector<std::uint32_t> class_of_;  ///< by link, until close()
-  std::vector<std::uint32_t> first_of_;  ///< by class
-  std::vector<double> members_;          ///< by class
+  std::vector<std::uint32_t> class_of_;  ///< class of each link, until close()
+  std::vector<std::uint32_t> first_of_;  ///< first link of each class
+  std::vector<double> members_;          ///< number of links in each class
   std::vector<Use> uses_;                ///< scratch
   bool is_closed_ = false;
 };

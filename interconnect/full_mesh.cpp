@@ -47,7 +47,7 @@ class FullMesh final : public LinkSet {
   int gpus_;
   Seconds latency_;
   bool folded_;
-  std::vector<ResourceId> direction_;  ///< by src * gpus + dst
+  std::vector<ResourceId> direction_;  ///< indexed by src * gpus + dst
   std::vector<ResourceId> duplex_;     ///< the same resource for both directions, unless folded
 };
 

@@ -21,7 +21,8 @@ class HostLinks {
   HostLinks(LinkLayout& layout, const NodeSpec& node, const NicLinks* nics, const LinkSet& links, bool folded);
 
   void add_out(Route& route, int gpu, Bytes bytes) const;  ///< what \p bytes take that \p gpu sends to its host
-  void add_in(Route& route, int gpu, Bytes bytes) const;   ///< and those that it gets from there
+  /// What \p bytes take that \p gpu gets from its host.
+  void add_in(Route& route, int gpu, Bytes bytes) const;
   /// What the host's own cores read and write of the memory next to \p gpu.
   void add_within(Route& route, int gpu, Bytes bytes) const;
   Seconds latency(int gpu) const;
@@ -32,7 +33,7 @@ class HostLinks {
   const NicLinks* nics_;
   const LinkSet& links_;
   bool is_wired_;                   ///< wires lead to sockets
-  std::vector<DuplexPart> own_;     ///< by GPU; empty where the way is that of others
+  std::vector<DuplexPart> own_;     ///< one per GPU; empty where the way is that of others
   std::vector<ResourceId> memory_;  ///< one, or none where it is not known
 };
 

@@ -121,7 +121,8 @@ void Interconnect::fold_links() {
   }
 }
 
-/// Of one byte, with links numbered as make_folded_links numbers them: node by node, then switches'.
+/// Appends what one byte takes, with links numbered as make_folded_links numbers them: node by node, then the
+/// links between switches.
 void Interconnect::add_uses(const Edge& edge, std::vector<FoldedLinks::Use>& uses) const {
   constexpr Bytes kOne{1.0};
   const auto parts = static_cast<ResourceId>(layout_.parts().size());
@@ -271,7 +272,7 @@ void Interconnect::add_switches(std::vector<Demand>& demands, ResourceId first, 
   }
 }
 
-/// In the whole network: NIC \p rail of those that \p rank has.
+/// The network-wide number of NIC \p rail among those that \p rank has.
 int Interconnect::nic_number(int rank, const NicRange& range, int rail) const {
   return node_of(rank) * network_.fabric->nics_per_node + range.first + rail % range.count;
 }

@@ -34,7 +34,7 @@ class Interconnect {
     /// With classes: links that were folded for the same network, classes and sets of edges, which are then not
     /// added again.
     std::shared_ptr<FoldedLinks> folded_before = nullptr;
-    std::vector<LinkShares> shares = {};  ///< by rank; empty: all links are sound. Not with `folded`
+    std::vector<LinkShares> shares = {};  ///< one per rank; empty: all links are sound. Not with `folded`
     bool reaches_hosts = false;           ///< whether bytes go to and from the memory of hosts
   };
   /// \throws InfeasibleError when ranks that see unlike links are to be folded, or several nodes have no fabric
@@ -43,11 +43,13 @@ class Interconnect {
   Interconnect& operator=(const Interconnect&) = delete;
 
   /// Appends what \p wire_bytes from \p src to \p dst take. Requires src != dst, both in [0, ranks); src == 0
-  /// when folded. \param lane of the flow: where paths are chosen by a hash, each lane has its own.
-  /// \param messages between nodes at least, whatever their size; a part of one where it is sent in parts
-  /// \param alike folded: of so many GPUs, from 0 on, each sends as far ahead as 0 does, round again; 0: of all
-  /// of the node
-  /// \param connections between nodes, which share the bytes: each has its queue pairs
+  /// when folded.
+  /// \param lane the flow's lane: where a hash chooses paths, each lane has its own
+  /// \param messages the fewest messages between nodes, whatever their size; a fraction where a message is
+  /// sent in parts
+  /// \param alike folded only: so many GPUs, counted from 0, each send as far ahead as GPU 0 does (modulo their
+  /// number); 0: all GPUs of the node do
+  /// \param connections connections between nodes, which share the bytes: each has its queue pairs
   void add_route(std::vector<Demand>& demands, int stream, int src, int dst, Bytes wire_bytes, int lane = 0,
                  double messages = 1.0, int alike = 0, int connections = 1) const;
   /// What the port of \p rank sends to its node's switch that reads, adds or multicasts itself, and what it
@@ -92,7 +94,7 @@ class Interconnect {
   void add_first(std::vector<Demand>& demands, int stream, EdgeSetId set, Bytes wire_bytes,
                  double messages) const;
 
-  Seconds latency(int src, int dst) const;  ///< of all hops of the route
+  Seconds latency(int src, int dst) const;  ///< all hops of the route
   int ranks() const { return network_.ranks(); }
   const NodeSpec& node() const { return network_.node; }
   int node_of(int rank) const { return rank / network_.node.gpus; }
@@ -116,7 +118,7 @@ class Interconnect {
   void add_uses(const Edge& edge, std::vector<FoldedLinks::Use>& uses) const;
   Bytes taken(const FoldedLinks::Share& share, Bytes wire_bytes, double messages) const;
   void add_resources(const std::string& suffix);
-  /// Of the link that is number \p part of \p node.
+  /// The capacity of the link that is number \p part of \p node.
   BytesPerSecond capacity(std::size_t part, int node) const;
   int gpu_of(int rank) const { return rank % network_.node.gpus; }
   /// Over links of the node of \p rank, as \p stream sees them.
@@ -126,16 +128,16 @@ class Interconnect {
 
   NetworkSpec network_;
   bool folded_;
-  LinkLayout layout_;                        ///< of one node
+  LinkLayout layout_;                        ///< one node's links
   std::size_t node_parts_ = 0;               ///< those of it that lie within the node, which come first
   std::unique_ptr<LinkSet> links_;           ///< within a node
-  std::optional<NicLinks> nics_;             ///< of several nodes
+  std::optional<NicLinks> nics_;             ///< only with several nodes
   std::optional<HostLinks> hosts_;           ///< with Setup::reaches_hosts
   std::unique_ptr<SwitchNetwork> switches_;  ///< behind all nodes' links; nullptr: a single switch
   std::vector<ResourceId> firsts_;           ///< first resource of each stream's links; one when shared
   FluidSystem& fluid_;
-  std::vector<std::string> suffixes_;          ///< of each copy of the links
-  std::vector<LinkShares> shares_;             ///< by rank; empty: all links are sound
+  std::vector<std::string> suffixes_;          ///< name suffix of each copy of the links
+  std::vector<LinkShares> shares_;             ///< one per rank; empty: all links are sound
   std::shared_ptr<FoldedLinks> folded_links_;  ///< with classes of ranks
   bool has_links_ = false;                     ///< whether those were added
 };

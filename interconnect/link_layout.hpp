@@ -17,7 +17,7 @@ class LinkLayout {
  public:
   struct Part {
     std::string name;
-    int gpu;  ///< of the node; -1: none's own
+    int gpu;  ///< its GPU's number in the node; -1: the link is no GPU's own
     BytesPerSecond capacity;
     Counted counted;
     int peer = -1;  ///< the GPU at its other end; -1: none

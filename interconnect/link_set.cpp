@@ -4,7 +4,7 @@
 
 namespace c3 { inline namespace interconnect {
 
-// Of topologies that have none of these, and are never asked.
+// Topologies without these links inherit the functions below; nobody may call them.
 
 void LinkSet::add_to_switch(Route&, int, Bytes) const {
   throw std::logic_error("LinkSet: no switch to send to");

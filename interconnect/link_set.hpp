@@ -16,10 +16,10 @@ class LinkSet {
   LinkSet& operator=(const LinkSet&) = delete;
   virtual ~LinkSet() = default;
 
-  /// Appends what \p wire_bytes from \p src to \p dst take; src != dst. Folded, src == 0, and GPU \p from sends
-  /// as much to it.
+  /// Appends what \p wire_bytes from \p src to \p dst take; src != dst. When folded, src == 0, and GPU \p from
+  /// sends as much to GPU 0.
   virtual void add_route(Route& route, int src, int dst, Bytes wire_bytes, int from) const = 0;
-  virtual Seconds latency(int src, int dst) const = 0;  ///< of the way between two different GPUs
+  virtual Seconds latency(int src, int dst) const = 0;  ///< the way between two different GPUs
   /// Whether there is a way from \p src to \p dst, two different GPUs, that is not the network's.
   virtual bool joins(int /*src*/, int /*dst*/) const { return true; }
 

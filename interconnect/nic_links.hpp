@@ -23,7 +23,7 @@ class NicLinks {
   void add_in(Route& route, int gpu, Bytes wire_bytes, double messages) const;
   Seconds latency(int gpu) const;  ///< between the GPU and its NICs
 
-  /// The same of bytes alone, without what their messages take.
+  /// Like add_out() and add_in(), for bytes alone, without what their messages take.
   void add_bytes_out(Route& route, int gpu, Bytes wire_bytes) const;
   void add_bytes_in(Route& route, int gpu, Bytes wire_bytes) const;
   /// What goes over the PCIe link of \p gpu and not on to its NICs. Requires GPUs with PCIe links of their own.
@@ -49,7 +49,7 @@ class NicLinks {
   const NodeSpec& node_;
   const FabricSpec& fabric_;
   const LinkSet& links_;
-  std::vector<DuplexPart> pcie_;  ///< by GPU; forward is out; empty where NICs are at vertices
+  std::vector<DuplexPart> pcie_;  ///< one per GPU; forward is out; empty where NICs are at vertices
   std::vector<DuplexPart> nics_;  ///< forward is out
 };
 

@@ -48,8 +48,8 @@ class RankPartition {
 
  private:
   std::vector<std::uint32_t> class_of_;
-  std::vector<int> lowest_;   ///< by class
-  std::vector<int> members_;  ///< by class
+  std::vector<int> lowest_;   ///< lowest rank of each class
+  std::vector<int> members_;  ///< number of ranks in each class
 };
 
 }}  // namespace c3::interconnect

@@ -69,9 +69,10 @@ struct HostPathSpec {
   /// What the memory of one socket reads and writes, together; not wired: of all processors. 0: not known.
   BytesPerSecond memory;
   BytesPerSecond read;  ///< what kernels of one GPU read of it while they write as much
-  /// Of a wire at a socket: payload each way to and from memory, both ways busy. Not above the wire's own.
+  /// Payload each way over a wire at a socket, to and from memory, with both ways busy. At most the wire's own
+  /// rate.
   BytesPerSecond both_ways;
-  Seconds latency;         ///< that a step through host memory takes longer than a store to a peer
+  Seconds latency;         ///< extra time of a step through host memory over a store to a peer
   BytesPerSecond between;  ///< what a library's topology search takes the way between sockets for
 
   bool operator==(const HostPathSpec&) const = default;
@@ -89,7 +90,7 @@ struct NodeSpec {
   int nic_slots = 0;                       ///< NICs that fit; 0: the node cannot join a fabric
   LinkSpec pcie = {};                      ///< between a GPU and its NICs, one for each GPU; not with nic_at
   std::vector<int> nic_at = {};            ///< wired: the vertex at which each slot is; a route leads there
-  LinkSpec c2c = {};                       ///< of a GPU to its processor alone; raw 0: PCIe leads there
+  LinkSpec c2c = {};                       ///< links a GPU to its processor alone; raw 0: PCIe leads there
   HostPathSpec host = {};                  ///< not wired: what is said of memory alone
   double usd_per_gpu_hour = 0.0;           ///< list price of a GPU with its share of the node; 0: not known
 
@@ -98,7 +99,7 @@ struct NodeSpec {
 
 /// What links of a GPU carry, of what a sound one's do: 1 all, above 0.
 struct LinkShares {
-  double links = 1.0;  ///< to the other GPUs of its node, both ways
+  double links = 1.0;  ///< links to the other GPUs of its node, both ways
   double nics = 1.0;   ///< its NICs, both ways
 
   bool operator==(const LinkShares&) const = default;

@@ -45,7 +45,7 @@ class FoldedTree final : public SwitchNetwork {
   int hops(int src, int dst) const override { return shape_.hops(shape_.leaf_of(src), shape_.leaf_of(dst)); }
 
  private:
-  /// Of all nodes, those whose neighbour \p distance nodes further on is not in the same block of \p block.
+  /// The share of nodes whose neighbour \p distance nodes further on lies in another block of \p block nodes.
   double share_leaving(int distance, int block) const {
     if (nodes_ <= block) return 0.0;
     const int blocks = nodes_ / block;

@@ -48,9 +48,9 @@ std::unique_ptr<SwitchNetwork> make_tree(const FabricSpec& fabric, int nodes);
 std::unique_ptr<SwitchNetwork> make_dragonfly(const FabricSpec& fabric, int nodes);
 std::unique_ptr<SwitchNetwork> make_torus(const FabricSpec& fabric);
 
-/// Of a flow's choice: well mixed, the same on every machine.
+/// Mixes the bits of \p value well, and alike on every machine.
 std::uint64_t mix(std::uint64_t value);
-/// Of one flow of a transfer.
+/// The hash by which one flow of a transfer chooses its path.
 std::uint64_t flow_hash(std::uint64_t seed, int src_nic, int dst_nic, int lane, int flow);
 
 }}  // namespace c3::interconnect

@@ -48,7 +48,7 @@ class Switched final : public LinkSet {
 
   bool folded_;
   Seconds latency_;
-  std::vector<ResourceId> out_, in_, duplex_;  ///< by simulated rank
+  std::vector<ResourceId> out_, in_, duplex_;  ///< indexed by simulated rank
 };
 
 }  // namespace

@@ -11,7 +11,7 @@ class TreeShape {
 
   int leaf_of(int nic) const;
   int pod_of(int leaf) const;                  ///< 0 in two levels
-  int leaves(int nodes) const;                 ///< that \p nodes fill, the last one perhaps in part
+  int leaves(int nodes) const;                 ///< leaves that \p nodes fill, the last one perhaps in part
   int hops(int src_leaf, int dst_leaf) const;  ///< links between switches
   bool three_levels() const { return three_levels_; }
 
@@ -20,8 +20,8 @@ class TreeShape {
   int leaf_nodes() const;
   int pod_nodes() const;  ///< three levels
 
-  BytesPerSecond leaf_up() const { return leaf_up_; }  ///< of one leaf to all its spines, one direction
-  BytesPerSecond pod_up() const { return pod_up_; }    ///< of one pod to all cores; three levels
+  BytesPerSecond leaf_up() const { return leaf_up_; }  ///< one leaf to all its spines, one direction
+  BytesPerSecond pod_up() const { return pod_up_; }    ///< one pod to all cores; three levels
 
  private:
   int nics_;

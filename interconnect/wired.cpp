@@ -111,9 +111,9 @@ class Wired final : public LinkSet {
 
   const NodeSpec& node_;
   HostPaths paths_;
-  std::vector<DuplexPart> wires_;     ///< by NodeSpec::wires
-  std::vector<ResourceId> memories_;  ///< by hub; of sockets only
-  std::vector<ResourceId> readers_;   ///< by GPU
+  std::vector<DuplexPart> wires_;     ///< one per wire of NodeSpec::wires
+  std::vector<ResourceId> memories_;  ///< indexed by hub; sockets only
+  std::vector<ResourceId> readers_;   ///< one per GPU
 };
 
 }  // namespace

@@ -118,8 +118,8 @@ class CycleSearch {
   std::int64_t steps_ = 0;
 };
 
-/// From each member on to the nearest that is left, by hops, then by width: neighbours on a socket come one
-/// after another, so a tree's trunk is crossed once each way.
+/// Orders \p members: each is followed by the nearest that is left, by hops, then by width. Neighbours on a
+/// socket thus come one after another, and a tree's trunk is crossed once each way.
 std::vector<int> nearest_first(const Wiring& wiring, std::span<const int> members) {
   std::vector<int> ring = {members.front()};
   std::vector<int> left(members.begin() + 1, members.end());

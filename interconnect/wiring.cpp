@@ -51,7 +51,7 @@ int Wiring::wire_between(int a, int b) const { return widest_[pair(a, b)]; }
 void Wiring::find_routes_to(int dst) {
   const auto at = [](int vertex) { return static_cast<std::size_t>(vertex); };
   std::vector<int> distance(at(vertices_), kFar);
-  std::vector<BytesPerSecond> widest(at(vertices_));  // of the shortest paths to dst
+  std::vector<BytesPerSecond> widest(at(vertices_));  // widest among the shortest paths to dst
   std::vector<int> near_first = {dst};
   distance[at(dst)] = 0;
   for (std::size_t next = 0; next < near_first.size(); ++next) {

@@ -11,8 +11,8 @@ namespace c3 { inline namespace interconnect {
 
 /// One wire of a path.
 struct Hop {
-  int wire = 0;           ///< of NodeSpec::wires
-  bool backward = false;  ///< from its `b` to its `a`
+  int wire = 0;           ///< index into NodeSpec::wires
+  bool backward = false;  ///< the bytes go against the wire, `b` to `a`
 };
 
 /// Routes have the fewest hops; of those the widest narrowest bundle (links x one_way); of those the fewest
@@ -23,8 +23,8 @@ class Wiring {
 
   /// Between two different vertices, of which one is a GPU; empty when no path joins them.
   const std::vector<Hop>& route(int src, int dst) const { return routes_[pair(src, dst)]; }
-  std::vector<int> vertices(int src, int dst) const;  ///< of that route, both ends included
-  Seconds latency(int src, int dst) const;            ///< of all hops together
+  std::vector<int> vertices(int src, int dst) const;  ///< vertices along that route, both ends included
+  Seconds latency(int src, int dst) const;            ///< all hops together
   BytesPerSecond width(int src, int dst) const;       ///< one way, of the narrowest bundle; needs a route
 
  private:
@@ -39,7 +39,7 @@ class Wiring {
   const NodeSpec& node_;
   int vertices_;                          ///< GPUs, then hubs
   std::vector<int> widest_;               ///< wire by pair of vertices, -1 without one
-  std::vector<std::vector<Hop>> routes_;  ///< by pair of vertices
+  std::vector<std::vector<Hop>> routes_;  ///< indexed by pair of vertices
 };
 
 /// "gpu3", or the name of a hub.
