@@ -7,7 +7,7 @@
 
 namespace c3 { inline namespace configs {
 
-/// Of every key of a fabric.
+/// The conditions under which any key of a fabric is used.
 inline constexpr Conditions kFabricUse = {When::several_nodes, When::collectives_run};
 
 inline constexpr auto kFabricFields = std::to_array<Field<FabricSpec>>({

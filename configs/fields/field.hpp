@@ -65,7 +65,7 @@ struct Field {
   constexpr Field or_none() const {
     return with([](Field& field) { field.may_be_zero = true; });
   }
-  /// It is kept as a share of the key \p peak_key: who overrides that one alone multiplies both
+  /// The value is kept as a share of the key \p peak_key: overriding that key alone multiplies both
   /// (preset_override.hpp).
   constexpr Field share_of(std::string_view peak_key) const {
     return with([=](Field& field) { field.peak = peak_key; });
@@ -74,7 +74,7 @@ struct Field {
   constexpr Field scaled_by(std::string_view name) const {
     return with([=](Field& field) { field.scale = name; });
   }
-  /// It matters only to runs for which all conditions hold; users are told the first that does not.
+  /// The key matters only to runs for which all conditions hold; users are told the first that does not.
   constexpr Field used_if(When first, When second = When::always) const {
     return with([=](Field& field) {
       append(field.conditions, first);

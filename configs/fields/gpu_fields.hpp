@@ -139,7 +139,7 @@ inline constexpr auto kCacheFields = std::to_array<Field<CacheSpec>>({
 });
 static_assert(member_count<CacheSpec>() == kCacheFields.size());
 
-/// These are achieved rates. Without any, the memory technology's share of the peak serves for all three.
+/// Achieved rates. Without any, the memory technology's share of the peak serves for all three.
 inline constexpr auto kHbmRateFields = std::to_array<Field<HbmSpec>>({
     quantity<&HbmSpec::read>("hbm_read",
                              "achieved by reads alone; without it, the technology's share of the peak")

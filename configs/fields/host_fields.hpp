@@ -24,7 +24,7 @@ inline constexpr auto kHostPresetFields = std::to_array<Field<Host>>({
 });
 static_assert(member_count<Host>() == kHostPresetFields.size() + 2, "all but name and calls");
 
-/// Those that are not given are kernel_launch.
+/// Times of calls. A call without one takes kernel_launch.
 inline constexpr auto kCallFields = std::to_array<Field<CallCosts>>({
     quantity<&CallCosts::product>("product_call", "one matrix product called alone; default: kernel_launch")
         .optional(),
@@ -37,7 +37,7 @@ inline constexpr auto kCallFields = std::to_array<Field<CallCosts>>({
 });
 static_assert(member_count<CallCosts>() == kCallFields.size());
 
-/// Of recommendation models' steps.
+/// Keys of a host that only steps of recommendation models use.
 inline constexpr auto kOverheadFields = std::to_array<Field<OperatorOverheads>>({
     quantity<&OperatorOverheads::between>("operator_between", "between two operators (T1)").optional(),
     quantity<&OperatorOverheads::after>("operator_after", "of an operator after its last launch (T3)")

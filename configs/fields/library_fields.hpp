@@ -29,7 +29,7 @@ inline LibraryVersion read_version(Section& section, std::string_view key) {
   section.fail(key, "'" + text + "' is not a release; write it as \"2.26\" or \"2.26.2\"");
 }
 
-/// Of every key of a library.
+/// The conditions under which any key of a library is used.
 inline constexpr Conditions kLibraryUse = {When::collectives_run, When::channels_run};
 
 /// Every protocol has these keys: `simple` among the library's own, another one in a table with its name.

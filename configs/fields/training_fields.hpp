@@ -60,7 +60,7 @@ static_assert(member_count<TrainingSetup>() == kTrainingFields.size() + 12,
 
 std::vector<std::string> read_parts(Section& section, std::string_view key);
 
-/// Of the same table.
+/// Keys of [training]: offloading.
 inline constexpr auto kOffloadFields = std::to_array<Field<OffloadSetup>>({
     number<&OffloadSetup::layers>("offload_layers", {0, 4096},
                                   "first layers of a chunk whose activations wait in the host's memory")
@@ -76,7 +76,7 @@ static_assert(member_count<OffloadSetup>() == kOffloadFields.size());
 
 Optimizer read_optimizer(Section& section, std::string_view key);
 
-/// Of the same table.
+/// Keys of [training]: the optimizer.
 inline constexpr auto kOptimizerFields = std::to_array<Field<OptimizerSetup>>({
     read_by<&OptimizerSetup::kind, read_optimizer>("optimizer", "what updates parameters; default: adam")
         .optional(),
@@ -87,7 +87,7 @@ static_assert(member_count<OptimizerSetup>() == kOptimizerFields.size() + 1, "al
 
 PrecisionRecipe read_recipe(Section& section, std::string_view key);
 
-/// Of the same table.
+/// Keys of [training]: precision.
 inline constexpr auto kPrecisionFields = std::to_array<Field<PrecisionSetup>>({
     read_by<&PrecisionSetup::recipe, read_recipe>("precision",
                                                   "recipe by which layers' products run in 8 or 4 bits")
@@ -115,7 +115,7 @@ static_assert(member_count<PrecisionSetup>() == kPrecisionFields.size() + 1, "al
 
 std::vector<double> read_shares(Section& section, std::string_view key);
 
-/// Of the same table.
+/// Keys of [training]: expert parallelism.
 inline constexpr auto kExpertParallelFields = std::to_array<Field<ExpertSetup>>({
     number<&ExpertSetup::ranks>("expert_parallel", {1, 4096}, "ranks among which experts are divided")
         .optional(),
@@ -151,7 +151,7 @@ static_assert(member_count<ExpertSetup>() == kExpertParallelFields.size() + 1, "
 std::string read_layout(Section& section, std::string_view key);
 std::vector<std::string> read_pipeline_table(Section& section, std::string_view key);
 
-/// Of the same table.
+/// Keys of [training]: the pipeline.
 inline constexpr auto kPipelineFields = std::to_array<Field<PipelineSetup>>({
     number<&PipelineSetup::stages>("pipeline", {1, 1024}, "stages into which layers are divided").optional(),
     number<&PipelineSetup::virtual_stages>("virtual_stages", {1, 64},
@@ -191,7 +191,7 @@ inline constexpr auto kPipelineFields = std::to_array<Field<PipelineSetup>>({
 });
 static_assert(member_count<PipelineSetup>() == kPipelineFields.size());
 
-/// Of the same table.
+/// Keys of [training]: context parallelism.
 inline constexpr auto kContextFields = std::to_array<Field<ContextSplit>>({
     number<&ContextSplit::ranks>("context_parallel", {1, 65'536},
                                  "ranks that have a part of every sequence each")
@@ -205,7 +205,7 @@ inline constexpr auto kContextFields = std::to_array<Field<ContextSplit>>({
 });
 static_assert(member_count<ContextSplit>() == kContextFields.size());
 
-/// Of [training.lora].
+/// Keys of [training.lora].
 inline constexpr auto kLoraFields = std::to_array<Field<LoraSetup>>({
     number<&LoraSetup::rank>("rank", {1, 65'536}, "of adapters"),
     plain_flag<&LoraSetup::qkv>("qkv", "whether the projections to queries, keys and values have adapters")

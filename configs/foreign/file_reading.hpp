@@ -13,7 +13,7 @@ inline constexpr std::int64_t kUsualSequence = 4096;
 
 /// A file that somebody brings.
 struct ForeignFile {
-  std::string name;  ///< as the user gave it, for messages
+  std::string name;  ///< spelled as the user gave it, for messages
   std::string text;  ///< whole
   /// Tokens of a sequence, for which shares of flops are counted.
   std::int64_t sequence = kUsualSequence;
@@ -29,7 +29,7 @@ struct TakenKey {
 /// A key of an experiment's that the file says nothing of.
 struct AssumedKey {
   std::string key;
-  std::string value;  ///< as TOML writes it
+  std::string value;  ///< written as in TOML
   std::string why;    ///< a clause without a full stop
 };
 

@@ -61,7 +61,7 @@ class BlockReader {
   struct Wanted {
     std::string_view key, name;  ///< ours; the file's
   };
-  /// Those of \p wanted that the file has. Where it has one, it must have all that \p kind needs.
+  /// The sizes of \p wanted that the file has. When it has one, it must have all that \p kind needs.
   std::vector<Size> sizes(BlockKind kind, std::initializer_list<Wanted> wanted) {
     std::vector<Size> found;
     std::string_view missing;
@@ -139,7 +139,7 @@ class BlockReader {
     return sizes(BlockKind::attention, {{"window", "sliding_window"}});
   }
 
-  /// Of layers that see all tokens, where they are unlike the model's other layers.
+  /// Reads the sizes of layers that see all tokens, where they are unlike the model's other layers.
   std::vector<Size> read_full() {
     std::vector<Size> found = sizes(
         BlockKind::attention, {{"head_dim", "global_head_dim"}, {"kv_heads", "num_global_key_value_heads"}});
@@ -153,7 +153,7 @@ class BlockReader {
     return found;
   }
 
-  /// Of each layer; none where no key tells layers apart.
+  /// Reads the type of each layer; none where no key tells layers apart.
   void read_types() {
     const bool has_chunks = block_of(kChunked) != nullptr, has_windows = block_of(kSliding) != nullptr;
     std::optional<std::vector<std::string>> listed = keys_.texts({"layer_types"});

@@ -29,7 +29,7 @@ class ExpertReader {
     if (experts_.per_token > *count)
       throw keys_.error_at_last(
           fmt::format("must not exceed the {} experts (it is {})", *count, experts_.per_token));
-    // Of llama4, `intermediate_size` is an expert's, and another key that of layers without experts.
+    // For llama4, `intermediate_size` is an expert's width, and another key has that of layers without experts.
     const bool is_split = keys_.find({"intermediate_size_mlp"}).has_value();
     if (const auto width =
             keys_.take_integer("experts.width", {"moe_intermediate_size", "moe_ffn_hidden_size"}, 1, kWidest))

@@ -43,7 +43,7 @@ class JsonKeys {
 
   /// The name by which the last key was found, as the file has it.
   std::string last() const { return dotted(last_); }
-  /// As the file names \p key.
+  /// The full name of \p key in the file.
   std::string dotted(std::string_view key) const {
     return path_.empty() ? std::string(key) : path_ + '.' + std::string(key);
   }

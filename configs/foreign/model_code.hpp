@@ -20,13 +20,13 @@ struct ModelCode {
   bool gated = true;
   Norm norm = Norm::rmsnorm;
   bool head_norm = false;  ///< norms of queries and keys
-  bool biases = false;     ///< of every projection
+  bool biases = false;     ///< every projection has a bias
   bool attention_sinks = false;
-  bool output_norm = false;  ///< of what a block makes
+  bool output_norm = false;  ///< a norm follows each block's output
   bool learned_positions = false;
   std::int64_t full_every = 0;    ///< layers of which the last sees all tokens, where layer_types is not there
   bool asks_for_windows = false;  ///< there are none without use_sliding_window
-  RouterScores scores = RouterScores::softmax;  ///< where scoring_func is not there
+  RouterScores scores = RouterScores::softmax;  ///< the default where scoring_func is not there
 
   /// What it is called where a value comes from it.
   std::string text() const;

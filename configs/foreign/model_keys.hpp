@@ -42,7 +42,7 @@ class ModelKeys : public JsonKeys {
   }
   void ignore_last(std::string why) { ignore(last(), std::move(why)); }
 
-  /// As integer(); what is there is taken.
+  /// Like integer(), and takes the value for \p key when it is there.
   std::optional<std::int64_t> take_integer(std::string_view key, Names names, std::int64_t least, double most) {
     const std::optional<std::int64_t> value = integer(names, least, static_cast<std::int64_t>(most));
     if (value) take(key, *value);

@@ -18,8 +18,8 @@ namespace {
 struct Part {
   std::string what;
   double parameters = 0.0, flops = 0.0;  ///< a token's, of a forward pass; what is not modelled of the part
-  double added_parameters = 0.0;         ///< to those of the dimensions, so that all are the file's
-  std::optional<double> added_active = std::nullopt;  ///< of a token; absent: the same
+  double added_parameters = 0.0;         ///< added to those of the dimensions, so that all are the file's
+  std::optional<double> added_active = std::nullopt;  ///< active for a token; absent: the same
 };
 
 class Counter {
@@ -65,7 +65,7 @@ class Counter {
     return most >= sequence_ ? 0.5 * sequence_ : most * (1.0 - 0.5 * most / sequence_);
   }
 
-  /// Of all layers, each by what its block lets a token see; a recurrence sees none.
+  /// Attention flops of all layers, each by what its block lets a token see; a recurrence sees none.
   double attention_flops_of_layers() const {
     double flops = 0.0;
     for (std::int64_t layer = 0; layer < model_.layers; ++layer) {
@@ -106,7 +106,7 @@ class Counter {
                 .flops = 2.0 * own + count * attention_flops(0.5 * sequence_)};
   }
 
-  /// Of DeepSeek's sparse attention: scores of an indexer choose the tokens that are attended to.
+  /// DeepSeek's sparse attention: scores of an indexer choose the tokens that are attended to.
   std::optional<Part> indexers() {
     const double heads = number({"index_n_heads"}), dim = number({"index_head_dim"}),
                  most = number({"index_topk"});
@@ -151,7 +151,7 @@ class Counter {
                  words = number({"vocab_size_per_layer_input"});
     keys_.find({"use_double_wide_mlp"});
     if (width == 0.0) return std::nullopt;
-    const double of_layer = 2.0 * hidden() * width;  // to that width and back
+    const double of_layer = 2.0 * hidden() * width;  // projections to that width and back
     return Part{.what = fmt::format("an embedding of {} elements for each layer", width),
                 .parameters = layers() * (words * width + of_layer),
                 .flops = layers() * 2.0 * of_layer,

@@ -12,7 +12,7 @@ namespace c3 { inline namespace configs {
 /// A model as its file has it.
 struct CountedModel {
   double parameters = 0.0;         ///< with what is not modelled
-  double active_parameters = 0.0;  ///< of a token
+  double active_parameters = 0.0;  ///< parameters active for a token
   std::vector<UnmodelledPart> unmodelled;
 };
 

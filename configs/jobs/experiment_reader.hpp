@@ -38,15 +38,16 @@ class ExperimentFile {
   /// refused in mid-study. \throws ConfigError
   static ExperimentFile load(const std::filesystem::path& path, std::span<const std::string> sets = {});
 
-  /// The same of a document in memory. \param name of the experiment, where the document has none.
+  /// Like load(), for a document in memory. \param name the experiment's name, where the document has none.
   static ExperimentFile read(Node document, const std::string& name);
 
-  /// The same with the nominal experiment. Of a training step its program and facts are of few micro-batches
+  /// Like read(), with the nominal experiment. The program and facts of a training step cover few micro-batches
   /// (outlined_micro_batches()), and its family is that of the whole step; where these do not fit in memory, it
   /// has no program.
   static std::pair<ExperimentFile, Experiment> read_with_outline(Node document, const std::string& name);
 
-  /// The same, but of a training step with a pipeline one stage (written_stage()), without a family.
+  /// Like read_with_outline(), but a training step with a pipeline has one stage (written_stage()) and no
+  /// family.
   static std::pair<ExperimentFile, Experiment> read_with_stage(Node document, const std::string& name);
 
   /// The experiment with every range at its nominal value, or drawn: draw d of an experiment is the same on
@@ -78,7 +79,7 @@ class ExperimentFile {
 
   /// The search that its [shard] describes; absent without one, and where [shard] has the placement already.
   std::optional<ShardingTask> sharding() const;
-  /// The same file, whose [shard] has \p placement. \pre sharding()
+  /// This file, with \p placement in its [shard]. \pre sharding()
   ExperimentFile placed(const Placement& placement) const;
 
   /// How long the sequences of its job are ([workload.lengths]); absent where the file does not say.

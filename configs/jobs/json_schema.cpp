@@ -78,7 +78,7 @@ Json json_of(const PlainValue& value) {
 }
 
 constexpr std::uint64_t kLongLimit = 1'000'000;
-constexpr double kLargestWhole = 1e15;  // that a double holds exactly, with room
+constexpr double kLargestWhole = 1e15;  // a double holds it exactly, with room
 
 class SchemaWriter {
  public:
@@ -224,7 +224,7 @@ class SchemaWriter {
     return has_limits(rule) || std::holds_alternative<QuantityRule>(rule.form);
   }
 
-  /// In a list a table stands whole, whatever the file extends.
+  /// A table in a list stands whole, whatever the file extends.
   Json nested(const Rule& rule) {
     Json out = value(rule);
     if (const auto* table = std::get_if<TableRule>(&rule.form))
@@ -281,7 +281,7 @@ class SchemaWriter {
   static constexpr const char* kFlag = "flag?";  // named as noun_of() has it
 
   Json definitions_ = Json::object();
-  std::map<std::string, std::string> names_;  ///< of numbers with limits, by their text
+  std::map<std::string, std::string> names_;  ///< names of numbers with limits, keyed by their text
 };
 
 }  // namespace

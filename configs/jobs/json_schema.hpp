@@ -8,9 +8,9 @@
 
 namespace c3 { inline namespace configs {
 
-/// \returns a schema (Draft 4, the newest that TOML editors know) of presets of \p kind; absent: of
-/// experiments. It is as strict as a schema can be: names that refer to other parts of the file, and numbers
-/// that bound each other, are checked by reading.
+/// Makes a schema (Draft 4, the newest that TOML editors know) for presets of \p kind, or for experiments when
+/// it is absent. The schema is as strict as possible; names that refer to other parts of the file, and
+/// numbers that bound each other, are only checked when the file is read.
 std::string json_schema(std::optional<PresetKind> kind);
 
 }}  // namespace c3::configs

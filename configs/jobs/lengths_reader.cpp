@@ -12,8 +12,8 @@
 namespace c3 { inline namespace configs {
 namespace {
 
-constexpr std::int64_t kMostSequences = 10'000'000;  // of an epoch
-constexpr std::int64_t kMostTokens = 16'777'216;     // of a sequence
+constexpr std::int64_t kMostSequences = 10'000'000;  // sequences in an epoch
+constexpr std::int64_t kMostTokens = 16'777'216;     // tokens in a sequence
 constexpr std::int64_t kMostCount = 1LL << 32;
 constexpr double kMostDeviation = 4.0;
 

@@ -16,7 +16,7 @@ void place_lengths(Table& root);
 /// \param sequence tokens of the longest sequence that a step takes. Absent without the table.
 std::optional<SequenceLengths> read_lengths(Section& root, std::int64_t sequence);
 
-/// The same of a step of a recurrent network, which packs nothing: state would run on into the next sequence.
+/// For a step of a recurrent network, which packs nothing: state would run on into the next sequence.
 std::optional<SequenceLengths> read_lengths(Section& root, const RecurrentJob& job);
 
 }}  // namespace c3::configs

@@ -13,7 +13,8 @@ struct WrittenMeasure {
   bool has_seeds = false;
 };
 
-/// Of the whole file \p root, because defaults depend on whether it trains. \throws ConfigError
+/// Reads [measure]. \p root is the whole file, because defaults depend on whether it trains. \throws
+/// ConfigError
 WrittenMeasure read_measure(Section& root);
 
 /// [measure] with its defaults written out. \param written the table of the file; nullptr when it has none.

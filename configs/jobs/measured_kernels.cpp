@@ -59,7 +59,7 @@ ShapeWords words(std::initializer_list<std::pair<ShapeKey, std::string_view>> gi
 
 struct MeasuredFormat {
   TableFormat table;
-  Seconds unit;  ///< of its times
+  Seconds unit;  ///< unit of its times
 };
 
 /// Every column is in every file of a format, but the shape table's.
@@ -153,7 +153,7 @@ class MeasurementReader {
 
   const MeasuredFormat& format_;
   std::string gpu_;
-  std::map<std::string, std::optional<std::string>, std::less<>> presets_;  ///< by device
+  std::map<std::string, std::optional<std::string>, std::less<>> presets_;  ///< preset of each device
 };
 
 }  // namespace

@@ -22,7 +22,7 @@ struct MeasuredKernel {
 };
 
 struct MeasuredKernels {
-  std::vector<MeasuredKernel> kernels;  ///< in the order of the file
+  std::vector<MeasuredKernel> kernels;  ///< kernels in the order of the file
   std::vector<BrokenRow> broken;        ///< without their text
 };
 

@@ -24,13 +24,13 @@
 namespace c3 { inline namespace configs {
 namespace {
 
-constexpr std::int64_t kLargestExtent = 16'777'216;  // of a GEMM
+constexpr std::int64_t kLargestExtent = 16'777'216;  // rows, columns or depth of a GEMM
 constexpr std::int64_t kLargestShapeExtent = std::int64_t{1} << 40U;
 constexpr std::int64_t kLargestRank = kMostRanks - 1;
 /// What of an operation a size may be: its weight, and the rows of all GPUs that it takes or makes.
 constexpr std::array<std::string_view, 3> kSizes = {".weight", ".input", ".output"};
 constexpr std::string_view kNext = "next.";
-const HbmSpec kNoUnits;  // of what is only described
+const HbmSpec kNoUnits;  // for operations that are only described
 
 /// Whether one size says how much is moved.
 bool has_size(CollectiveKind kind) {
@@ -143,7 +143,7 @@ class KernelWords {
     }
   }
 
-  std::deque<std::string> texts_;  ///< that words_ views
+  std::deque<std::string> texts_;  ///< owns the texts that words_ views
   ShapeWords words_;
 };
 

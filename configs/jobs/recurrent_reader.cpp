@@ -69,7 +69,8 @@ std::vector<RecurrentLayer> read_layers(Section& section, std::string_view key) 
     layers.push_back(read_layer(layer));
     const auto& before = layers.size() > 1 ? layers[layers.size() - 2] : layers.back();
     const std::int64_t inputs = layers.back().inputs;
-    // Of both directions, or of their sum. A decoder's layers get what attention found beside it.
+    // A layer takes the outputs of both directions, or their sum. A decoder's layers also get attention's
+    // result.
     if (key == "encoder" && layers.size() > 1 && inputs != before.hidden &&
         !(before.bidirectional && inputs == 2 * before.hidden))
       layer.refuse("inputs", fmt::format("must be the {}{} of the layer before", before.hidden,

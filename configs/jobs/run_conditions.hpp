@@ -17,7 +17,8 @@ struct Question {
   const RunUse& use;
   std::string_view key;  ///< name in its table
 
-  std::string_view data_type() const { return key.substr(0, key.find('_')); }  ///< of a matrix rate, "bf16"
+  /// Data type of a matrix rate, "bf16".
+  std::string_view data_type() const { return key.substr(0, key.find('_')); }
 };
 
 /// Why \p condition does not hold; absent where it holds.

@@ -15,7 +15,7 @@ struct StepUse {
   Sharding sharding = Sharding::none;
   int tensor_parallel = 1;
   bool has_experts = false;
-  Bytes bucket, first_bucket;  ///< as the framework has them
+  Bytes bucket, first_bucket;  ///< sizes that the framework has
   Bytes bucket_of_ranks;       ///< least size of either, by the number of data-parallel ranks
 };
 
@@ -43,7 +43,7 @@ struct RunUse {
   void add(const CollectiveCall& call);
 };
 
-/// But `step`.
+/// Everything but `step`.
 RunUse use_of(const Experiment& experiment);
 StepUse use_of(const TrainingSetup& setup, int ranks);
 

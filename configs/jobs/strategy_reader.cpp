@@ -85,7 +85,7 @@ class StrategyReader {
       }
       strategy.streams.emplace(key.name, read_policy(usual_of(key.name), section.table(key.name)));
     }
-    strategy.streams.insert(work_.usual.begin(), work_.usual.end());  // of those that it does not name
+    strategy.streams.insert(work_.usual.begin(), work_.usual.end());  // streams that it does not name
     check_shares(section, strategy);
     return strategy;
   }

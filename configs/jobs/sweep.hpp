@@ -33,7 +33,7 @@ class Sweep {
   Sweep(Node document, SweepDescription description, const std::string& table, const std::string& stem,
         std::string definition);
 
-  const std::string& name() const { return name_; }  ///< of the experiment
+  const std::string& name() const { return name_; }  ///< the experiment's name
   /// What is swept: groups that go together first, the seed last.
   const std::vector<std::string>& names() const { return names_; }
   /// The last name varies fastest.
@@ -45,9 +45,9 @@ class Sweep {
   std::vector<std::string> texts(const SweepPoint& point) const;
   /// \throws ConfigError for a combination that makes no experiment
   ExperimentFile experiment(const SweepPoint& point) const;
-  /// The same with an outline of it, see ExperimentFile::read_with_outline(). \throws as experiment()
+  /// The experiment and an outline of it, see ExperimentFile::read_with_outline(). \throws like experiment()
   std::pair<ExperimentFile, Experiment> with_outline(const SweepPoint& point) const;
-  /// The same with one stage of it, see ExperimentFile::read_with_stage(). \throws as experiment()
+  /// The experiment and one stage of it, see ExperimentFile::read_with_stage(). \throws like experiment()
   std::pair<ExperimentFile, Experiment> with_stage(const SweepPoint& point) const;
   /// `key=value` of every key that makes the file's own experiment that of \p point.
   std::vector<std::string> sets(const SweepPoint& point) const;
@@ -58,7 +58,7 @@ class Sweep {
  private:
   /// Axes that go together.
   struct Group {
-    std::size_t first = 0, axes = 0;  ///< of axes_
+    std::size_t first = 0, axes = 0;  ///< range of axes_
     std::size_t values = 0;
   };
 
@@ -79,7 +79,7 @@ class Sweep {
   std::vector<SweepSetting> settings_;
   std::vector<SweepFilter> filters_;
   std::vector<std::string> names_;
-  std::vector<std::vector<SweepCell>> cells_;  ///< by axis and value
+  std::vector<std::vector<SweepCell>> cells_;  ///< [axis][value]
   std::vector<SweepPoint> points_;
 };
 

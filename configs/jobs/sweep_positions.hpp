@@ -7,9 +7,9 @@
 
 namespace c3 { inline namespace configs {
 
-/// Where each point lies, so that the sum of absolute differences of two is their distance. Along a swept
-/// number, logarithms of its values lie between 0 and 1; without one of all values, their ranks do. Different
-/// texts are 1 apart.
+/// The position of each point; the sum of absolute differences between two positions is their distance. Along a
+/// swept number, logarithms of its values lie between 0 and 1; where a value has no logarithm, ranks do.
+/// Different texts are 1 apart.
 std::vector<std::vector<double>> positions_of(const Sweep& sweep);
 
 }}  // namespace c3::configs

@@ -153,7 +153,7 @@ std::optional<int> read_data_parallel(Section& section) {
   return static_cast<int>(section.integer("data_parallel", 2, kMost));
 }
 
-/// From here on a user who changes GPUs or streams sees little change.
+/// Beyond this share of host-bound time, a user who changes GPUs or streams sees little change.
 constexpr double kHostsDecide = 0.9;
 
 std::string text_of(const HostBound& bound) {

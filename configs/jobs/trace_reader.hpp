@@ -18,7 +18,7 @@ namespace c3 { inline namespace configs {
 enum class Replay {
   recorded,  ///< each kernel and collective takes what it took
   modelled,  ///< what has a known shape takes what the model says
-  mixed      ///< that for some classes only
+  mixed      ///< modelled for some classes only, recorded for the others
 };
 constexpr auto enum_names(Replay) {
   return std::to_array<EnumName<Replay>>(
@@ -36,8 +36,8 @@ std::optional<PlacedRun> recording_of(const Node& experiment, const ClusterSpec&
 /// or there is no trace. \throws as read_trace
 std::vector<std::string> notes_on_trace(const Node& experiment, const ClusterSpec& cluster);
 
-/// "of the recorded GPU time and pieces of work 94.8 % (4864 of 6216) are modelled, 0.0 % (0 of 6216) are in
-/// another kernel's time, .."
+/// The shares as text: "of the recorded GPU time and pieces of work 94.8 % (4864 of 6216) are modelled, 0.0 %
+/// (0 of 6216) are in another kernel's time, .."
 std::string share_text(const ReplayShares& shares);
 
 }}  // namespace c3::configs

@@ -12,7 +12,7 @@ namespace c3 { inline namespace configs {
 
 struct TuneFile {
   TuneGoal goal;
-  Sweep space;  ///< whose experiments measure nothing alone and split no loss: only their times are wanted
+  Sweep space;  ///< only times are wanted: its experiments measure nothing alone and split no loss
 
   /// Reads \p path under \p sets. \throws ConfigError as take_tune() and Sweep::load()
   static TuneFile load(const std::filesystem::path& path, std::span<const std::string> sets = {});

@@ -19,7 +19,7 @@ namespace {
 /// A table of which a document may override keys.
 struct Overridable {
   PresetKind kind;
-  Conditions used_if = {};  ///< of all its keys
+  Conditions used_if = {};  ///< conditions for all its keys
 };
 constexpr auto kTables = std::to_array<Overridable>({{PresetKind::gpu},
                                                      {PresetKind::node},

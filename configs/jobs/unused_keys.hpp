@@ -17,7 +17,7 @@ namespace c3 { inline namespace configs {
 /// tables that are not whole presets themselves.
 std::vector<std::string> overridden_keys(const Table& document);
 
-/// The same of --set alone.
+/// Dotted keys of these tables that \p sets (words of --set) override.
 std::vector<std::string> overridden_keys(std::span<const std::string> sets);
 
 /// What the readers of presets declare of a dotted key.

@@ -14,7 +14,7 @@ enum class StepExtent {
   whole,
   sketch,   ///< a step that is as short as can be, once it is sure that the whole could be written
   outline,  ///< outlined_micro_batches() of it, while the experiment's family is that of the whole step
-  stage,    ///< of a pipeline written_stage(), without a family; of all else the outline
+  stage,    ///< written_stage() of a pipeline, without a family; the outline of everything else
 };
 
 /// What strategies may say of the streams of some work.

@@ -73,9 +73,10 @@ fs::path below(const fs::path& folder, const fs::path& path) {
   return rest.empty() || *rest.begin() == ".." ? fs::path() : rest;
 }
 
-/// Relative to the file that names it. What is not there is looked for in the preset folders, so that a folder
-/// of one's own can extend what is shipped: "gpus/h100-sxm", "gpus/h100-sxm.toml", and what would lie in the
-/// preset folder of the file, such as "../kernels/hopper.toml" of a file in gpus/.
+/// The file that \p name means. Names are relative to the file that names them. When there is no such file, the
+/// preset folders are searched, so that a folder of one's own can extend what is shipped: "gpus/h100-sxm",
+/// "gpus/h100-sxm.toml", and what would lie in the preset folder of the file, such as "../kernels/hopper.toml"
+/// for a file in gpus/.
 fs::path extended_file(const fs::path& from, const std::string& name) {
   const fs::path near = (from.parent_path() / name).lexically_normal();
   std::error_code ignored;

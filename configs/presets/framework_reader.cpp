@@ -15,7 +15,7 @@ namespace {
 /// A time that frameworks had before hosts were presets.
 struct FormerTime {
   std::string_view key;
-  std::string_view multiple;  ///< of the framework, now
+  std::string_view multiple;  ///< the framework's key today
   std::string_view host_key;  ///< what it multiplies
 };
 

@@ -38,8 +38,8 @@ std::optional<double> gigabytes_in(std::string_view word) {
   return error == std::errc() && (unit == "gb" || unit == "g") ? std::optional(number) : std::nullopt;
 }
 
-/// What the part is built as: drivers leave it out of some names. A word of a preset's name that tells no part
-/// from another.
+/// Whether \p word says how the part is built; drivers leave such words out of some names. Such a word in a
+/// preset's name does not distinguish parts.
 bool is_of_build(std::string_view word) {
   return word == "sxm" || word == "pcie" || word == "gcd" || word.starts_with("hbm") || gigabytes_in(word);
 }
@@ -55,7 +55,7 @@ bool tells_nothing(std::string_view word) {
 
 /// Whether \p word of a driver is true of \p gpu, whose name has the words \p name.
 bool is_true_of(const GpuSpec& gpu, const std::vector<std::string>& name, const std::string& word) {
-  constexpr double kNear = 0.1;  // of sizes as sold and as reported
+  constexpr double kNear = 0.1;  // tolerance between sizes as sold and as reported
   if (has(name, word) || tells_nothing(word)) return true;
   if (word.size() == 4 && word.starts_with("sxm")) return has(name, "sxm");  // "sxm5", of a generation
   if (word.starts_with("hbm")) return word == gpu.hbm.technology;

@@ -1,5 +1,5 @@
 #pragma once
-/// Which GPU preset a machine's driver describes.
+/// Finds the GPU preset that a machine's driver describes.
 
 #include <cstdint>
 #include <optional>

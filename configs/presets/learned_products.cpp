@@ -23,7 +23,7 @@
 namespace c3 { inline namespace configs {
 namespace {
 
-constexpr std::size_t kProductBeams = 8;  // as `c3sim select`
+constexpr std::size_t kProductBeams = 8;  // same as `c3sim select`
 
 /// The numbers that the tokens of \p what stand for.
 std::vector<std::int64_t> numbers_of(const KernelSelector& selector, std::string_view what) {

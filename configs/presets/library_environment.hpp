@@ -48,7 +48,7 @@ struct SetsName {
   std::vector<Value> values;
 };
 
-/// Nothing here says the same.
+/// A variable without a key that says the same.
 struct HasNoKey {
   std::string_view why;  ///< "diagnosis only", or what is simulated instead
 };
@@ -70,7 +70,7 @@ void place_library_environment(Node& document);
 
 /// One note for each of \p names that has no key: "NCCL_DEBUG changes nothing here: it is for diagnosis".
 std::vector<std::string> notes_on_variables(std::span<const std::string> names);
-/// The same of `library.env` of \p document.
+/// Notes on the variables in `library.env` of \p document.
 std::vector<std::string> notes_on_variables(const Node& document);
 
 }}  // namespace c3::configs

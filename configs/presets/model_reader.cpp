@@ -36,7 +36,8 @@ void check(Section& section, const ExpertDimensions& experts, std::int64_t layer
 ExpertDimensions read_experts(Section section, std::int64_t layers) {
   ExpertDimensions experts;
   read_fields(section, experts, kExpertFields);
-  if (!section.is_rehearsal()) check(section, experts, layers);  // whose examples need not fit together
+  // Examples of a rehearsal need not fit together.
+  if (!section.is_rehearsal()) check(section, experts, layers);
   section.finish();
   return experts;
 }
@@ -108,7 +109,7 @@ BlockDimensions read_block(Section section, std::string name, const ModelDimensi
   return block;
 }
 
-/// Of one model. Those that people train have three kinds at most.
+/// The most blocks in one model. Models that people train have three kinds at most.
 constexpr std::size_t kMostBlocks = 64;
 
 void read_blocks(Section& section, ModelDimensions& model) {

@@ -19,7 +19,7 @@ ModelDimensions read_model(Section& section);
 const std::vector<std::string>& layer_operations();
 
 /// [outputs, inputs] of the weight of \p operation, one of layer_operations(), in the first layer; absent for
-/// another name. Of experts, one's.
+/// another name. For experts, the weight of one expert.
 struct WeightShape {
   std::int64_t outputs = 0;
   std::int64_t inputs = 0;

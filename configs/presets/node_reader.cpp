@@ -45,7 +45,7 @@ void refuse_unless(bool fits, Section& section, std::string_view key, std::strin
   section.refuse(key, fmt::format("requires topology = \"{}\"", wanted));
 }
 
-/// Where NICs plug in: one path for each GPU, or vertices of the wiring.
+/// Reads the places where NICs plug in: one path for each GPU, or vertices of the wiring.
 void read_nic_slots(Section& section, NodeSpec& node) {
   if (section.has("nic_slots")) {
     read_fields(section, node, kNicFields);
@@ -60,8 +60,8 @@ void read_nic_slots(Section& section, NodeSpec& node) {
   }
 }
 
-/// Which transports GPUs have, and the processors behind them. GPUs on a switch or a mesh are peers at any
-/// level.
+/// Reads the transports that GPUs have, and the processors behind them. GPUs on a switch or a mesh are peers at
+/// any level.
 void read_host(Section& section, NodeSpec& node) {
   read_fields(section, node.host, kTransportChoices);
   read_fields(section, node.host, kHostMemoryFields);

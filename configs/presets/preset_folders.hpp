@@ -1,5 +1,5 @@
 #pragma once
-/// Where presets are looked for.
+/// The folders where presets are looked for.
 
 #include <filesystem>
 #include <vector>
@@ -7,8 +7,7 @@
 namespace c3 { inline namespace configs {
 
 /// Folders that are searched, the first match wins: those of the environment variable C3SIM_CONFIGS (separated
-/// by
-/// `:`), then the shipped configs/ (shipped_folder).
+/// with `:`), then the shipped configs/ (shipped_folder).
 std::vector<std::filesystem::path> preset_folders();
 
 }}  // namespace c3::configs

@@ -53,7 +53,7 @@ void multiply_sourced(Node& rate, double factor, const std::string& why) {
 
 /// A key that keeps its share of another.
 struct Share {
-  std::string key;   ///< of the preset
+  std::string key;   ///< the preset's key
   std::string peak;  ///< dotted
 };
 
@@ -101,7 +101,7 @@ class Override {
  public:
   Override(Table& preset, const Table& overrides) : preset_(preset), overrides_(overrides) {}
 
-  /// By what the overrides multiply \p key; 1 when they leave it or one of the two cannot be read.
+  /// The factor that the overrides apply to \p key; 1 when they leave it or one of the two cannot be read.
   double change_of(std::string_view key) const {
     const auto before = number(plain(preset_, key));
     const auto after = number(plain(overrides_, key));

@@ -9,7 +9,7 @@
 
 namespace c3 { inline namespace configs {
 
-/// By what overrides have multiplied numbers of presets so far; dotted keys, "node.link_raw". Absent: nothing.
+/// Factors that overrides have applied to numbers of presets so far; dotted keys, "node.link_raw". Absent: 1.
 using PeakChanges = std::map<std::string, double, std::less<>>;
 
 /// Merges \p overrides into the preset \p preset of \p table ("gpu", "node", ..). What was measured against a

@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 const Origin kNoFile = {std::make_shared<const std::string>("preset"), 1,
-                        1};  // of a name that no file mentions
+                        1};  // for a name that no file mentions
 
 thread_local PresetSnapshot* snapshot = nullptr;
 

@@ -50,7 +50,7 @@ std::string_view noun_of(PresetKind kind);
 
 /// What a preset of \p kind may hold: found once and kept, for it takes many trial readings.
 const TableRule& preset_rule(PresetKind kind);
-/// The same without what keys require of one another, which takes one reading.
+/// Like preset_rule(), without what keys require of one another; takes one reading.
 const TableRule& preset_keys(PresetKind kind);
 
 /// The file of preset \p name, one of preset_names.

@@ -12,7 +12,7 @@
 
 namespace c3 { inline namespace configs {
 
-/// By name: "cdna2.forward".
+/// Keyed by name: "cdna2.forward".
 using SelectorTable = std::map<std::string, KernelSelector>;
 
 /// Reads \p file, plain or packed by gzip. Columns selector, entry, of and content; entries of a selector in

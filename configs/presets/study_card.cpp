@@ -24,7 +24,7 @@ constexpr std::string_view kCard = "study.toml";
 constexpr std::size_t kMostMeasured = 1000, kMostTables = 100, kMostBeside = 20;
 constexpr int kMostDecimals = 9;
 
-/// In the order in which they are searched.
+/// The folders of studies, in the order in which they are searched.
 std::vector<fs::path> study_folders() {
   std::vector<fs::path> folders = preset_folders();
   folders.pop_back();  // the shipped presets

@@ -19,7 +19,7 @@ struct StudyMeasurements {
   std::string what;  ///< one line
 };
 
-/// Which value of a formula is shown that has one for each draw of what is uncertain.
+/// The value that is shown of a formula that has one for each draw of what is uncertain.
 enum class OverDraws { median, mean, nominal };
 constexpr auto enum_names(OverDraws) {
   return std::to_array<EnumName<OverDraws>>(
@@ -30,7 +30,7 @@ constexpr auto enum_names(OverDraws) {
 struct NamedFormula {
   std::string name;  ///< heads a column; one that ends with a unit in brackets has that one
   std::string formula;
-  OverDraws over = OverDraws::median;  ///< of numbers that the study's code finds
+  OverDraws over = OverDraws::median;  ///< applies to numbers that the study's code finds
 };
 
 /// How the values of several rows become one figure; `mean_size` is of the values without their signs.
@@ -73,19 +73,18 @@ struct ListedRow {
 struct StudyTable {
   std::string heading;          ///< empty: the rows are only there for others' formulas
   PlacedText cases;             ///< CSV file of the study's folder, or of the folder that it names
-  std::string experiment = {};  ///< of the study's folder, else below experiments/; empty: nothing runs
+  std::string experiment = {};  ///< file in the study's folder, else below experiments/; empty: nothing runs
   std::string ask = {};         ///< words of a c3sim command in place of simulating; `--json` is added
   std::string call = {};        ///< function of the studies' code in place of both (row_functions.hpp)
   std::string found = {};       ///< name of what the study's code finds; empty: it finds nothing for it
   bool has_spread = true;       ///< whether percentiles over draws and the nominal value are shown
   std::vector<std::string> sets =
       {};                 ///< `key=value` of the experiment or the function or, as `--set`, of the command
-  std::string name = {};  ///< by which formulas of other rows know its numbers: `NAME:NUMBER`; empty: its cell
-                          ///< `id`, if it has one
-  std::string id;         ///< of the figure, see published.csv
+  std::string name = {};  ///< formulas of other rows use it, `NAME:NUMBER`; empty: the cell `id`, if any
+  std::string id;         ///< the figure's, see published.csv
   std::string label = "${label}";  ///< empty: the row is only there for others' formulas
   std::string where = {};  ///< rows where it is empty, or a comparison that is false, are left out; empty: none
-  std::vector<NamedFormula> steps = {};  ///< that those below name, and each those before it
+  std::vector<NamedFormula> steps = {};  ///< formulas below name these, and each those before it
   std::string value;  ///< formula of the figure: of columns, of numbers of the run, of other rows
   std::vector<NamedFormula> beside = {};
   std::vector<StudySummary> summaries = {};  ///< shown before the rows
@@ -99,9 +98,9 @@ struct StudyTable {
 };
 
 struct StudyCard {
-  std::string name;                              ///< of the folder
+  std::string name;                              ///< the folder's name
   std::string about;                             ///< one line
-  std::vector<StudyMeasurements> measured = {};  ///< that it cannot do without
+  std::vector<StudyMeasurements> measured = {};  ///< data that it cannot do without
   bool takes_systems = false;                    ///< whether the user may bring a map of tables to systems
   bool has_rows = false;                         ///< whether it can list every measurement
   std::string row_columns = {};                  ///< heads what its tables list, see ListedRow

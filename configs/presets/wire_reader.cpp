@@ -143,7 +143,7 @@ class WireReader {
     return *links;
   }
 
-  /// Nothing passes a hub with one wire: its name is a slip.
+  /// A hub with one wire has no traffic through it: its name is a slip.
   [[noreturn]] void fail_lone_hub(int vertex) const {
     const std::string name = vertex_name(node_, vertex);
     std::vector<std::string> others;

@@ -14,7 +14,7 @@ struct SweepCell {
   std::string units;  ///< "B", "s", "B/s", "FLOP/s", "Hz"; "1" of a plain number; empty of a text
 
   bool is_text() const { return std::holds_alternative<std::string>(value); }
-  double number() const;  ///< of a cell that is no text
+  double number() const;  ///< only for a cell that is no text
   bool operator==(const SweepCell&) const = default;
 };
 
@@ -22,7 +22,7 @@ struct SweepCell {
 /// number.
 SweepCell cell_of(const Node& value);
 
-/// The same of a text.
+/// The cell of a text, which may be a number with a unit.
 SweepCell cell_of(const std::string& text);
 
 }}  // namespace c3::configs

@@ -23,9 +23,9 @@ enum class FilterOp { value, name, add, subtract, multiply, divide, compare, neg
 /// A node of the condition's tree. A condition that holds is the number 1.
 struct FilterTerm {
   FilterOp op = FilterOp::value;
-  SweepCell value = {};       ///< of a literal
+  SweepCell value = {};       ///< a literal's value
   std::size_t name = 0;       ///< index of the swept value
-  std::string relation = {};  ///< of a comparison
+  std::string relation = {};  ///< a comparison's sign
   std::shared_ptr<const FilterTerm> left = nullptr, right = nullptr;
 };
 
@@ -104,7 +104,7 @@ SweepCell evaluate(const FilterTerm& term, std::span<const SweepCell> cells) {
   }
 }
 
-/// By recursive descent, a function a level of precedence.
+/// Parses by recursive descent, a function a level of precedence.
 class Parser {
  public:
   Parser(std::string_view text, const std::vector<std::string>& names) : rest_(text), names_(names) {}

@@ -1,5 +1,5 @@
 #pragma once
-/// Which points of a sweep are wanted: conditions such as `cus <= 64 or op == "all_gather"`.
+/// Selects points of a sweep: conditions such as `cus <= 64 or op == "all_gather"`.
 
 #include <memory>
 #include <span>
@@ -12,11 +12,10 @@ namespace c3 { inline namespace configs {
 
 struct FilterTerm;
 
-/// A condition on the values of swept keys, by name; a name with a letter that is not of [A-Za-z0-9_.] stands
-/// in
-/// `${..}`. From weak to strong: `or`; `and`; `not`; `== != < <= > >=`; `+ -`; `* /`. Texts stand in quotes,
-/// numbers may have units: `size / cus >= 1 MiB`. Numbers of different units are not compared, added or (but by
-/// plain numbers) multiplied.
+/// A condition on the values of swept keys, by name; a name with a letter outside [A-Za-z0-9_.]
+/// stands in `${..}`. From weak to strong: `or`; `and`; `not`; `== != < <= > >=`; `+ -`; `* /`. Texts stand in
+/// quotes, numbers may have units: `size / cus >= 1 MiB`. Numbers of different units are not compared, added or
+/// (except with plain numbers) multiplied.
 class SweepFilter {
  public:
   /// \param text a node with a text. \param names of the values that it may use. \param key for errors.

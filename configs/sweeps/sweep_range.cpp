@@ -25,7 +25,7 @@ constexpr std::array<std::pair<std::string_view, Scale>, 2> kScales = {{
 
 /// An end or a step of a range.
 struct Number {
-  double value = 0;  ///< in `unit`
+  double value = 0;  ///< counted in `unit`
   bool is_whole = false;
   std::string unit;
   std::optional<Dimension> dimension = std::nullopt;

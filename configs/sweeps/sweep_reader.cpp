@@ -79,7 +79,7 @@ class SweepReader {
 
   Section& section() { return section_; }
 
-  /// Of every point, the first of them \p first_seed.
+  /// Adds an axis of seeds to every point; the first seed is \p first_seed.
   void add_seeds(std::int64_t first_seed) {
     if (!section_.has("seeds")) return;
     const std::int64_t seeds = section_.integer("seeds", 1, kMostSeeds);
@@ -180,8 +180,8 @@ class SweepReader {
   Section section_;
   std::string table_;  ///< its name
   SweepDescription description_;
-  std::vector<std::string> names_;  ///< of all axes
-  std::vector<std::string> used_;   ///< in [sweep.set]
+  std::vector<std::string> names_;  ///< names of all axes
+  std::vector<std::string> used_;   ///< names used in [sweep.set]
 };
 
 /// `${name}` in texts replaced by values.
@@ -237,7 +237,7 @@ class Substitution {
   const std::function<const Node&(std::size_t)>& value_of_;
 };
 
-/// Where the file has none, the default of [measure]; a wrong one is refused with the experiment.
+/// The seed that \p document has, else the default of [measure]; a wrong one is refused with the experiment.
 std::int64_t seed_of(const Node& document) {
   const Node* measure = document.table()->find("measure");
   const Node* seed =

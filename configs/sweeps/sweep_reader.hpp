@@ -16,7 +16,7 @@ namespace c3 { inline namespace configs {
 /// other is a variable, for `${name}` in [sweep.set], for filters and for tables.
 struct SweepAxis {
   std::string name;
-  std::string key;  ///< that takes the values; empty of a variable
+  std::string key;  ///< key that takes the values; empty for a variable
   std::vector<Node> values;
   Origin origin;
 };
@@ -46,7 +46,7 @@ SweepDescription read_varied(const Node& table, const std::string& name,
 
 /// Says to a rehearsal what `sweep` of \p root may hold.
 void declare_sweep(Section& root);
-/// The same of the keys that say what varies, in \p table.
+/// Says to a rehearsal which keys of \p table say what varies.
 void declare_varied(Section& table);
 
 /// \p value with what \p value_of gives for each `${name}`: the value itself where a text is nothing else, its

@@ -14,11 +14,11 @@ namespace c3 { inline namespace configs {
 /// What is to be best, and within which limits.
 struct TuneGoal {
   Objective objective = Objective::time;
-  std::optional<std::int64_t> most_gpus = std::nullopt;  ///< of a candidate
-  std::optional<std::int64_t> seeds = std::nullopt;      ///< of each whole step; absent: the file's
+  std::optional<std::int64_t> most_gpus = std::nullopt;  ///< GPUs that a candidate may have
+  std::optional<std::int64_t> seeds = std::nullopt;      ///< seeds for each whole step; absent: the file's
   std::int64_t whole_steps = 16;                         ///< most to simulate, unless the search is exact
   double regret = 0.005;                                 ///< likely, at which it ends
-  Origin objective_at = {};                              ///< of the objective, where the file names one
+  Origin objective_at = {};                              ///< place of the objective, where the file names one
 };
 
 /// When a search that is not exact ends.
@@ -27,7 +27,7 @@ SearchLimits limits_of(const TuneGoal& goal);
 struct TuneDescription {
   TuneGoal goal = {};
   SweepDescription space = {};
-  std::string table = {};  ///< that says what varies: "tune" or "sweep"
+  std::string table = {};  ///< table that says what varies: "tune" or "sweep"
 };
 
 /// Takes `tune` and `sweep` out of \p document. Without keys that vary in the first, or without it, the second

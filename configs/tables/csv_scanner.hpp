@@ -55,11 +55,11 @@ class CsvTable {
   virtual void read_header() = 0;
   virtual void read_row() = 0;
 
-  /// Of the line that is read.
+  /// Cells of the line that is read.
   const std::vector<std::string_view>& cells() const { return cells_; }
   std::size_t rows() const { return rows_; }  ///< so far, with this one
   [[noreturn]] void fail(std::string_view cell, std::string_view key, const std::string& reason) const;
-  /// Of the whole line.
+  /// An error that concerns the whole line.
   [[noreturn]] void fail(std::string_view key, const std::string& reason) const { fail(line_, key, reason); }
 
  private:

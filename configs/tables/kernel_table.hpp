@@ -33,7 +33,7 @@ struct TableFormat {
     TableColumn column;
   };
   std::string_view name;
-  std::span<const Column> columns;  ///< that a file may have
+  std::span<const Column> columns;  ///< columns that a file may have
   ShapeWords words = {};            ///< for the columns that it lacks, and for empty cells
 };
 
@@ -43,8 +43,8 @@ const TableFormat& shape_table_format();
 struct KernelRow {
   Operator op;
   std::uint32_t line = 0;
-  std::string_view text;              ///< as it is in the file
-  std::string_view op_name;           ///< as written
+  std::string_view text;              ///< the row as it is in the file
+  std::string_view op_name;           ///< operator, spelled as written
   std::string_view gpu, time, split;  ///< their cells
 };
 
@@ -55,18 +55,18 @@ struct BrokenRow {
   std::string_view text;
 };
 
-/// Its views last as long as it does.
+/// A table of kernels. Its views last as long as it does.
 class KernelTable {
  public:
   /// Rows that say nothing sensible go to `broken`. \throws ConfigError for a header that has no, unknown or
   /// repeated columns or lacks one that a row needs; std::system_error for a file that cannot be read.
   static KernelTable read(const std::filesystem::path& file, const TableFormat& format = shape_table_format());
 
-  std::string_view header() const { return header_; }  ///< as it is in the file
+  std::string_view header() const { return header_; }  ///< the line as it is in the file
   bool has(TableColumn column) const { return cell_of_[static_cast<std::size_t>(column)] != kNoCell; }
   const std::vector<KernelRow>& rows() const { return rows_; }
   const std::vector<BrokenRow>& broken() const { return broken_; }
-  /// Where \p row is written. \param cell a view of its text; empty: its start.
+  /// The place where \p row is written. \param cell a view of its text; empty: its start.
   Origin place_of(const KernelRow& row, std::string_view cell = {}) const;
 
  private:
@@ -83,9 +83,9 @@ class KernelTable {
   std::vector<char> text_;
   std::string_view header_;
   std::uint32_t header_line_ = 1;
-  std::array<std::size_t, kTableColumns> cell_of_{};  ///< by TableColumn
+  std::array<std::size_t, kTableColumns> cell_of_{};  ///< indexed by TableColumn
   std::size_t columns_ = 0;
-  std::vector<std::string_view> cells_;  ///< of the row being read
+  std::vector<std::string_view> cells_;  ///< cells of the row being read
   std::vector<KernelRow> rows_;
   std::vector<BrokenRow> broken_;
 };

@@ -9,7 +9,7 @@
 
 namespace c3 { inline namespace configs {
 
-/// By length. A row without a column `count` is one sequence.
+/// Counts sequences of each length. A row without a column `count` is one sequence.
 /// \throws ConfigError for a column that is missing and a row that is broken, with its place; IoError
 std::vector<LengthCount> read_length_counts(const std::filesystem::path& file);
 

@@ -12,12 +12,12 @@
 
 namespace c3 { inline namespace configs {
 
-/// Which columns to read. Names are compared without case, `_` as a space.
+/// The columns to read. Names are compared without case, `_` as a space.
 struct TimedColumns {
-  std::string key = {};  ///< of names or lengths; empty: the first that is called so
+  std::string key = {};  ///< column of names or lengths; empty: the first that is called so
   std::string time =
       {};  ///< empty: the first that is called a time or a duration: `Duration (ns)`, `time_us`, `ms`
-  std::string unit = {};  ///< of times whose column names none: ns, us, ms or s; empty: us
+  std::string unit = {};  ///< unit of times whose column names none: ns, us, ms or s; empty: us
 };
 
 struct InvocationTable {

@@ -24,7 +24,7 @@ struct Leaf {
 };
 
 struct Leaves {
-  std::vector<std::string> keys;  ///< in the order of the file
+  std::vector<std::string> keys;  ///< keys in the order of the file
   std::unordered_map<std::string, Leaf> values;
 
   void add(const std::string& key, const Leaf& leaf) {
@@ -70,7 +70,7 @@ void collect(Leaves& leaves, const std::string& key, const Node& node, bool with
   }
 }
 
-/// Of a bare number or of a quantity, in SI units.
+/// The value of a bare number or a quantity, in SI units.
 struct Number {
   std::optional<Dimension> dimension;
   double value = 0;

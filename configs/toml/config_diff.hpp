@@ -12,7 +12,7 @@ namespace c3 { inline namespace configs {
 /// A key whose values differ.
 struct ConfigChange {
   std::string key;                 ///< with dots, elements of lists by index: "stream[0].run[1].gemm.m"
-  std::optional<std::string> a;    ///< as written, absent where the configuration lacks the key
+  std::optional<std::string> a;    ///< spelled as written; absent where the configuration lacks the key
   std::optional<std::string> b;    ///< likewise
   std::optional<double> relative;  ///< b / a - 1 of two numbers or quantities of one dimension, a not 0
 

@@ -10,7 +10,7 @@
 
 namespace c3 { inline namespace configs {
 
-/// Where a key or a value was written. Lines and columns count from 1, columns in code points.
+/// The place where a key or a value was written. Lines and columns count from 1, columns in code points.
 /// For the n-th --set the file is "--set" and the line is n. Line 0: nowhere in the file, as a default.
 struct Origin {
   std::shared_ptr<const std::string> file;

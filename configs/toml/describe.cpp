@@ -101,7 +101,7 @@ class Findings {
 
   std::vector<std::string> new_optional_;
   std::set<std::pair<std::string, std::string>> was_owned_;  ///< a key by its dotted name, and its owner
-  const std::set<std::string>* present_ = nullptr;           ///< in the rehearsal that is added
+  const std::set<std::string>* present_ = nullptr;           ///< keys of the rehearsal that is added
 };
 
 TableRule rehearse(const Rehearsal& rehearsal, const std::string& name, Provenance provenance,

@@ -9,7 +9,7 @@
 namespace c3 { inline namespace configs {
 
 constexpr std::size_t kMostKeyParts = 16;  ///< a.b.c has three
-constexpr int kDeepestBrackets = 32;       ///< of arrays and inline tables
+constexpr int kDeepestBrackets = 32;       ///< depth of arrays and inline tables
 
 /// The parser, and every walk of a tree, calls itself once a level: a key of 100,000 parts would overflow the
 /// stack. \throws ConfigError where \p text nests deeper than any configuration does. Takes the text as it

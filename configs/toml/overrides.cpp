@@ -19,7 +19,7 @@ enum class Action { set, add, remove };
 /// One key that changes.
 struct Change {
   Action action = Action::set;
-  std::string path;  ///< as written, for messages
+  std::string path;  ///< spelled as written, for messages
   std::vector<std::string> keys;
   Node value;  ///< unless it is removed
   Origin origin;

@@ -15,8 +15,8 @@ void apply_override(Node& document, std::string_view set, std::uint32_t number);
 /// Puts \p value at \p path, as `path=value` would; errors are at the value's origin.
 void override_value(Node& document, std::string_view path, Node value);
 
-/// Where \p node is the name of a preset, as in fabric = "ib-ndr": the table that it stands for,
-/// [fabric] use = "ib-ndr".
+/// Replaces the name of a preset, such as fabric = "ib-ndr", with the table that it stands for, [fabric] use =
+/// "ib-ndr". Does nothing to other nodes.
 void spell_out_use(Node& node);
 
 }}  // namespace c3::configs

@@ -18,9 +18,9 @@ double parse_quantity(std::string_view text, Dimension dimension);
 
 /// A number with its unit, of whichever dimension has that unit.
 struct QuantityText {
-  double value = 0;  ///< in the base unit
+  double value = 0;  ///< converted to the base unit
   Dimension dimension = Dimension::bytes;
-  std::string unit;  ///< as written
+  std::string unit;  ///< spelled as written
 };
 
 /// Absent when \p text is no number with a unit.

@@ -1,6 +1,6 @@
 #pragma once
-/// What may be written for a key, as the reader of that key declares it (section.hpp). A JSON Schema is made
-/// from the same declarations (json_schema.hpp), so there is no second list of keys.
+/// What may be written for a key, as the reader of that key declares it (section.hpp). The JSON Schema comes
+/// out of the same declarations (json_schema.hpp), so there is no second list of keys.
 
 #include <array>
 #include <cstdint>
@@ -61,8 +61,8 @@ struct AnyOfRule {
 struct TableRule {
   std::list<KeyRule> keys;   ///< a list: rules keep their place while others are added
   bool has_one_key = false;  ///< exactly one of `keys`
-  /// Of each of these lists at least one key; one of a table, as "model.tokens", only where there is that
-  /// table.
+  /// Each of these lists needs at least one key; a key of a table, such as "model.tokens", counts only where
+  /// there is that table.
   std::vector<std::vector<std::string>> at_least_one;
 
   KeyRule* find(std::string_view key);  ///< nullptr when absent

@@ -22,7 +22,7 @@ struct Range {
 struct NamedRange {
   std::string key;  ///< dotted, such as "gpu.hbm_copy"
   Range range;
-  bool whole = false;  ///< of integers
+  bool whole = false;  ///< only integers are drawn
 
   bool operator==(const NamedRange&) const = default;
 };
@@ -53,7 +53,7 @@ class Sampling {
   std::int64_t sample_integer(const Range& range, std::string_view key) const;
 
  private:
-  double uniform(std::string_view key) const;  ///< in [0, 1); call only with a draw
+  double uniform(std::string_view key) const;  ///< lies in [0, 1); call only with a draw
   double without_draw(const Range& range, std::string_view key, bool whole) const;
 
   std::optional<std::uint64_t> draw_;

@@ -10,7 +10,7 @@
 namespace c3 { inline namespace configs {
 namespace {
 
-/// In the order of their first mention.
+/// The names without repetitions, in the order of their first mention.
 std::vector<std::string> each_once(const std::vector<std::string>& names) {
   std::vector<std::string> once;
   for (const std::string& name : names)

@@ -57,7 +57,7 @@ class Section {
   /// The value as it is written, for a caller that reads it by \p rule itself.
   const Node& node(std::string_view key, const Rule& rule);
 
-  /// The same with a rule that takes long to make: only a rehearsal needs it.
+  /// Like node(), with a rule that takes long to make: only a rehearsal needs it.
   template <class MakeRule>
     requires std::is_invocable_r_v<Rule, MakeRule>
   const Node& node(std::string_view key, const MakeRule& rule) {
@@ -90,7 +90,8 @@ class Section {
   /// A list of texts such as \p element allows, with the provenance of them all. The caller reads the texts.
   std::vector<PlacedText> sourced_texts(std::string_view key, const PatternRule& element);
   std::int64_t integer(std::string_view key, std::int64_t low, std::int64_t high);  ///< both ends allowed
-  double fraction(std::string_view key, double high = 1.0, double low = 0.0);       ///< in [low, high]
+  /// Any value in [low, high].
+  double fraction(std::string_view key, double high = 1.0, double low = 0.0);
 
   Bytes bytes(std::string_view key);          ///< > 0
   Bytes bytes_or_none(std::string_view key);  ///< >= 0
@@ -116,7 +117,7 @@ class Section {
     return names[chosen(key, known)].second;
   }
 
-  /// From now on refuse() goes on, also in tables that are read from this one, so that a user learns of all
+  /// Makes refuse() continue, also in tables that are read out of this one, so that a user learns of all
   /// conflicts at once; settle() and finish() end it. A reader that calls it must not rely on refuse() to stop.
   void gather_conflicts();
   /// This section's conflicts are \p other's.
@@ -127,15 +128,15 @@ class Section {
   /// section began to gather.
   void finish() const;
 
-  /// Says what keys mean, for those who describe the reader. Of keys that were not asked for nothing is said.
+  /// Says what keys mean, for those who describe the reader. Has no effect on keys that were not asked for.
   void explain(const KeyText& text);
   void explain(std::string_view key, std::string_view meaning) { explain(KeyText{key, meaning}); }
   void explain(std::span<const KeyText> texts);
 
   ConfigError error(std::string_view key, std::string_view message) const;
   [[noreturn]] void fail(std::string_view key, std::string_view message) const;  ///< at the key's value
-  /// The same where keys contradict each other. Examples may, so a rehearsal goes on, as does a reader that
-  /// gathers conflicts.
+  /// Like fail(), where keys contradict each other. Examples may contradict each other, so a rehearsal goes on,
+  /// and so does a reader that gathers conflicts.
   void refuse(std::string_view key, std::string_view message) const;
   /// Whether examples are read to describe the reader: only for what cannot be done with examples at all.
   bool is_rehearsal() const { return draft_ != nullptr; }
@@ -155,9 +156,9 @@ class Section {
 
   Section nested(const Node& node, std::string_view key, const Sampling& sampling) const;
 
-  std::shared_ptr<Draft> draft_;                         ///< of a rehearsal; nullptr when a file is read
+  std::shared_ptr<Draft> draft_;                         ///< the rehearsal's draft; nullptr when a file is read
   std::shared_ptr<std::vector<ConfigError>> conflicts_;  ///< nullptr: the first one ends the reading
-  bool gathers_ = false;                                 ///< as the section that began it
+  bool gathers_ = false;                                 ///< this section called gather_conflicts()
   const Node* node_;
   std::string name_;
   Sampling sampling_;

@@ -12,8 +12,8 @@ namespace c3 { inline namespace configs {
 /// \throws ConfigError for a syntax error, nesting beyond reason, a date, or a number that is not finite.
 Node parse_toml(std::string_view text, const std::string& file);
 
-/// What write_toml writes behind each value: nothing, or where the value was written. A list says apart which
-/// of its elements come from another file or a --set.
+/// What write_toml writes behind each value: nothing, or where the value was written. For lists, it names the
+/// elements that come out of another file or a --set.
 enum class Comments { none, origins };
 
 /// Text that parse_toml reads back to an equal tree (origins apart). Comments of the file are gone.

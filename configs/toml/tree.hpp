@@ -37,7 +37,7 @@ class Table {
   void index();
 
   std::vector<Member> members_;
-  std::map<std::string, std::size_t, std::less<>> places_;  ///< of all members, once there are many
+  std::map<std::string, std::size_t, std::less<>> places_;  ///< places of all members, once there are many
 };
 
 struct Node {
@@ -53,14 +53,14 @@ struct Node {
 
 struct Member {
   std::string key;
-  Origin origin;  ///< of the key
+  Origin origin;  ///< the key's place
   Node value;
 };
 
 /// "a table", "an integer", ...: what \p node is, for error messages.
 std::string_view type_of(const Node& node);
 
-/// That a node must be what \p wanted says, and what \p got is instead.
+/// An error text: \p wanted says what a node must be, and \p got is what it is instead.
 std::string wrong_type(std::string_view wanted, const Node& got);
 
 /// A number (or choice) with its provenance, `{ value = .. }` or `{ low = .., nominal = .., high = .. }`.
