@@ -9,14 +9,14 @@
 
 namespace c3 { inline namespace importers {
 
-/// Where latency ends to rule and bandwidth begins to: scored apart.
+/// The size at which latency stops to dominate and bandwidth begins to: both sides are scored apart.
 inline constexpr Bytes kLargeFrom{1024.0 * 1024.0};
 
-/// Of rows, in percent of the measured time.
+/// Errors of rows, in percent of the measured time.
 struct ErrorScore {
   std::size_t rows = 0;
-  double median = 0.0;  ///< of the absolute errors
-  double p90 = 0.0;     ///< of the absolute errors
+  double median = 0.0;  ///< median of the absolute errors
+  double p90 = 0.0;     ///< 90th percentile of the absolute errors
   double bias = 0.0;    ///< median of the signed errors: above 0 predictions are too slow
 };
 

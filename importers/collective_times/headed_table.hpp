@@ -18,7 +18,7 @@
 
 namespace c3 { inline namespace importers {
 
-/// Its views last as long as it does.
+/// A table with a header. Its views last as long as it does.
 class HeadedTable {
  public:
   using Row = TableRow;
@@ -34,22 +34,22 @@ class HeadedTable {
   ~HeadedTable() = default;
 
   const std::string& file() const { return *file_; }
-  const std::vector<std::string>& columns() const { return columns_; }  ///< in lower case
+  const std::vector<std::string>& columns() const { return columns_; }  ///< names in lower case
   const std::vector<Row>& rows() const { return rows_; }
   /// Rows that are none: what is wrong with each, with its place.
   const std::vector<std::string>& broken() const { return broken_; }
   /// The first of \p names that is a column.
   std::optional<std::size_t> find(std::initializer_list<std::string_view> names) const;
-  /// As find. \throws ConfigError that says which column is missing, and \p what it is for
+  /// Like find(). \throws ConfigError that says which column is missing, and \p what it is for
   std::size_t need(std::initializer_list<std::string_view> names, std::string_view what) const;
-  /// Of a comment `# key: value`. Empty when there is none.
+  /// The value in a comment `# key: value`. Empty when there is none.
   std::string_view remark(std::string_view key) const;
   /// What the file says of the job, where it is the output of one.
   const LibraryLog& log() const { return log_; }
 
   Origin place_of(const Row& row, std::string_view cell) const;
   ConfigError error(const Row& row, std::string_view cell, std::string_view key, std::string_view reason) const;
-  /// Of the header. \param column its name; without one: the line
+  /// An error in the header. \param column its name; without one: the line
   ConfigError header_error(std::string_view column, std::string_view reason) const;
 
  private:

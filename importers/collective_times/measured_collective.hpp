@@ -11,7 +11,7 @@
 
 namespace c3 { inline namespace importers {
 
-/// Of the iterations of one size, as nccl-tests -I has it.
+/// How the iterations of one size spread, as nccl-tests -I prints it.
 struct IterationSpread {
   Seconds least, most, p99;
   double cv_percent = 0.0;  ///< standard deviation of the mean, in percent
@@ -26,7 +26,7 @@ struct OtherType {
 struct MeasuredCollective {
   std::uint32_t line = 0;
   Bytes bytes;                                ///< total buffer, as CollectiveCall::bytes
-  std::optional<DType> dtype = std::nullopt;  ///< of an OtherType of as many bytes, too
+  std::optional<DType> dtype = std::nullopt;  ///< also for an OtherType of as many bytes
   OtherType other_type = {};
   /// The least that was measured of this size and type, in place and out of place, and in repetitions: what
   /// disturbs a measurement (first touch, warm-up of a NIC, other work) makes it longer. Wrong by noise: the
@@ -35,7 +35,7 @@ struct MeasuredCollective {
   /// The least of each place, where the file says them.
   std::optional<Seconds> out_of_place = std::nullopt, in_place = std::nullopt;
   int repetitions = 1;                                   ///< times that this size was measured in this file
-  std::optional<IterationSpread> spread = std::nullopt;  ///< of the iterations behind `time`
+  std::optional<IterationSpread> spread = std::nullopt;  ///< spread of the iterations behind `time`
 
   /// Whether `time` was measured in place.
   bool is_in_place() const { return in_place && *in_place == time && out_of_place != in_place; }
@@ -45,18 +45,18 @@ struct MeasuredCollective {
 struct CollectiveTable {
   std::string name;  ///< the file's, and what tells its tables apart
   CollectiveKind kind = CollectiveKind::all_reduce;
-  std::optional<int> ranks = std::nullopt;  ///< as the file says
+  std::optional<int> ranks = std::nullopt;  ///< number that the file says
   std::optional<int> nodes = std::nullopt;
-  std::optional<int> hosts = std::nullopt;  ///< in nccl-tests' list of devices
+  std::optional<int> hosts = std::nullopt;  ///< hosts in nccl-tests' list of devices
   std::string redop = {};    ///< "sum", "max"; empty where nothing is reduced, or nothing is said
   std::string library = {};  ///< and its release, as the file says it: "NCCL 2.26.2", "nccl-2.27.3"
-  std::vector<MeasuredCollective> rows = {};  ///< by size
+  std::vector<MeasuredCollective> rows = {};  ///< sorted by size
 };
 
 /// What a table may be of: every collective with a size of its own.
 std::vector<std::string> offered_operations();
 
-/// As collective_named, for one of them.
+/// Like collective_named(), for offered operations only.
 std::optional<CollectiveKind> operation_named(std::string_view written);
 
 }}  // namespace c3::importers

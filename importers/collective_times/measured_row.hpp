@@ -12,7 +12,7 @@
 
 namespace c3 { inline namespace importers {
 
-/// Which collective, and how long it took.
+/// One measurement: which collective, and how long it took.
 struct MeasuredRow {
   CollectiveTable table;  ///< without rows
   MeasuredCollective measured;
@@ -21,8 +21,8 @@ struct MeasuredRow {
 /// Finds the columns of a table once. Lives no longer than the table.
 class MeasuredRowReader {
  public:
-  /// \param op of a file that does not say it \throws ConfigError for a column that is missing, or an operation
-  /// that nobody names
+  /// \param op the operation, for a file that does not say it \throws ConfigError for a column that is missing,
+  /// or an operation that nobody names
   MeasuredRowReader(const HeadedTable& file, std::optional<CollectiveKind> op);
 
   /// Absent for a row without a time, or of size 0. \throws ConfigError with the place of what is wrong
@@ -38,8 +38,9 @@ class MeasuredRowReader {
   /// A column of times.
   struct TimeColumn {
     std::size_t column;
-    double seconds;                                     ///< of its unit
-    std::optional<Seconds> MeasuredCollective::*place;  ///< where it says which; null: it does not
+    double seconds;  ///< length of its unit
+    /// The member for its place; null: the column does not say which.
+    std::optional<Seconds> MeasuredCollective::*place;
   };
   /// Columns that -I adds, of one place.
   struct SpreadColumns {
@@ -59,7 +60,7 @@ class MeasuredRowReader {
   void refuse_host_times(const HeadedTable::Row& row);
 
   const HeadedTable& file_;
-  std::optional<CollectiveKind> of_all_;  ///< where no column says it
+  std::optional<CollectiveKind> of_all_;  ///< the operation where no column says it
   std::size_t size_ = 0;
   std::vector<TimeColumn> times_;
   Column op_, dtype_, redop_, ranks_, gpus_per_rank_, nodes_, hosts_, library_, in_place_, host_time_;

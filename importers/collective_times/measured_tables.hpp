@@ -12,7 +12,7 @@
 namespace c3 { inline namespace importers {
 
 struct MeasuredTables {
-  std::vector<CollectiveTable> tables;  ///< in the order of the file, each with a row
+  std::vector<CollectiveTable> tables;  ///< tables in the order of the file, each with a row
   std::vector<std::string> broken;      ///< rows that say nothing sensible: why, with their place
 };
 

@@ -37,9 +37,9 @@ bool is_header(std::string_view line) {
 /// One test of a file: what its header and list of devices say.
 struct Test {
   std::string_view program;
-  std::set<std::pair<int, int>> devices;  ///< by group and rank
-  std::set<std::string> hosts;            ///< of the first group
-  std::vector<std::size_t> columns;       ///< of the table, by word of a row
+  std::set<std::pair<int, int>> devices;  ///< group and rank of each
+  std::set<std::string> hosts;            ///< hosts of the first group
+  std::vector<std::size_t> columns;       ///< column of the table for each word of a row
   bool only_in_place = false;
   bool has_timestamp = false;
 
@@ -133,7 +133,8 @@ class PrintedTestsReader {
     test_of_row_.push_back(tests_.size() - 1);
   }
 
-  /// Of rows without a header, as grep leaves them. \returns whether they can be some of nccl-tests.
+  /// Names the columns of rows without a header, as grep leaves them. \returns whether they can be some of
+  /// nccl-tests.
   bool name_usual_columns(std::size_t words) {
     const std::string_view header =
         words == words_of(kHeaderWithoutRoot).size() ? kHeaderWithoutRoot : kUsualHeader;

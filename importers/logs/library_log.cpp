@@ -264,7 +264,8 @@ std::size_t LibraryLog::host_count() const {
   std::set<std::string_view> names;
   for (const LoggedRank& device : devices)
     if (device.group == devices.front().group) names.insert(device.host);
-  const bool is_whole = names.empty() && hosts.size() > 1;  // of one host: the others may print elsewhere
+  // A single host does not count: the others may print elsewhere.
+  const bool is_whole = names.empty() && hosts.size() > 1;
   return is_whole ? hosts.size() : names.size();
 }
 

@@ -40,18 +40,18 @@ struct LoggedRank {
   int rank = 0;
   int group = 0;  ///< nccl-tests may split ranks into groups that run side by side (NCCL_TESTS_SPLIT)
   std::string host;
-  std::string gpu;  ///< as its driver names it; empty where it is not printed
+  std::string gpu;  ///< name that its driver gives; empty where it is not printed
 };
 
 /// How the library ran calls of one size.
 struct LoggedChoice {
   std::optional<CollectiveKind> kind;  ///< absent in logs of NCCL 2.20 to 2.22
   Bytes bytes;                         ///< total buffer, as CollectiveCall::bytes
-  std::string algorithm;               ///< as c3sim spells it where it has it: "ring", "nvls_tree"
+  std::string algorithm;               ///< spelled like c3sim's where it has it: "ring", "nvls_tree"
   std::string protocol;                ///< "ll", "ll128", "simple"; empty for symmetric kernels
   std::optional<int> channels;
   std::size_t calls = 0;
-  std::uint32_t line = 0;  ///< of the first
+  std::uint32_t line = 0;  ///< line of the first call
 };
 
 struct LoggedVariable {
@@ -61,23 +61,23 @@ struct LoggedVariable {
 
 struct LibraryLog {
   std::string library;        ///< "NCCL 2.27.3", "RCCL 2.22.3"; empty where it is not said
-  std::string tests_version;  ///< of nccl-tests or rccl-tests
-  /// As nccl-tests was told: whether calls were replayed as a CUDA graph, and GPUs that one thread drove.
+  std::string tests_version;  ///< version of nccl-tests or rccl-tests
+  /// What nccl-tests was told: whether calls were replayed as a CUDA graph, and GPUs that one thread drove.
   std::optional<bool> graph_launches = std::nullopt;
   std::optional<int> gpus_per_thread = std::nullopt;
   std::vector<LoggedRank> devices;  ///< each once
-  /// Of the communicator with the most ranks, as the library says them; ranks also of the list of devices.
+  /// Size of the communicator with the most ranks, as the library says; ranks also out of the list of devices.
   std::optional<int> ranks = std::nullopt, nodes = std::nullopt;
   bool multi_node_nvlink = false;  ///< NVLink joins hosts (MNNVL)
-  std::set<std::string> hosts;     ///< that printed a message
+  std::set<std::string> hosts;     ///< hosts that printed a message
   std::optional<int> channels = std::nullopt, nvls_channels = std::nullopt, p2p_channels = std::nullopt;
   std::optional<int> rings = std::nullopt, trees = std::nullopt;
   bool connected_rings = false;
   std::optional<bool> nvls = std::nullopt;          ///< whether the node's switch multicasts
   std::string network;                              ///< "IB", "Socket", "AWS Libfabric"
   std::set<std::string> nics;                       ///< "mlx5_0:1/IB"
-  std::set<std::string> plugins;                    ///< of the network
-  std::map<std::string, LoggedVariable> variables;  ///< of NCCL and RCCL, the last value of each
+  std::set<std::string> plugins;                    ///< plug-ins of the network
+  std::map<std::string, LoggedVariable> variables;  ///< variables of NCCL and RCCL, the last value of each
   std::vector<LoggedChoice> choices;                ///< each once, by first line
 
   /// Devices of the first group: what took part in one collective. 0 without a list of devices.

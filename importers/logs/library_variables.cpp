@@ -26,7 +26,7 @@ bool is_name(std::string_view text) {
 /// A line that sets a variable.
 struct Assignment {
   std::string name;
-  std::string_view value;  ///< as written
+  std::string_view value;  ///< spelled as written
 };
 
 std::optional<Assignment> assignment_in(std::string_view line) {

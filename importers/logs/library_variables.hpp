@@ -43,9 +43,10 @@ inline constexpr std::string_view kLibraryEnvironment = "an environment of NCCL 
 /// sources.
 bool is_library_environment(std::string_view text);
 
-/// Keys of [library.env], which c3sim takes for the keys that they stand for. Of a variable that is set twice
-/// the last value counts, as in a shell. \throws ConfigError for lines that are none of the above, and for what
-/// VariableSorter refuses; all of them at once
+/// Keys of [library.env], which c3sim takes for the keys that they stand for. When a variable is set twice the
+/// last value counts, as in a shell.
+/// \throws ConfigError for lines that are none of the above, and for what VariableSorter refuses; all of them
+/// at once
 FileReading read_library_environment(const ForeignFile& file);
 
 }}  // namespace c3::importers

@@ -58,7 +58,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kClouds =
                                                                                    {"tcpx", "gcp-a3-high"},
                                                                                    {"gib", "gcp-"}}};
 
-/// Of presets that are alike, whose name begins with the cloud's, or else with the GPU's.
+/// Chooses among presets that are alike: the one whose name begins with the cloud's, or else with the GPU's.
 const NodePreset& chosen_of(const std::vector<NodePreset>& alike, const std::string& gpu,
                             const LibraryLog& log) {
   const std::string network = in_small_letters(fmt::format("{} {}", log.network, fmt::join(log.plugins, " ")));

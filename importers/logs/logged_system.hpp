@@ -24,9 +24,9 @@ struct LoggedSystem {
 /// \throws UsageError where the log does not name its GPUs or how many there are, or no preset has them
 LoggedSystem system_of(const LibraryLog& log, std::optional<int> ranks);
 
-/// How many nodes of \p system \p ranks GPUs are on: as the library says it, or else the hosts; of a preset
-/// that is an NVLink domain of several hosts as many as hold them. Absent where nothing says it. \p hosts of
-/// the list of devices
+/// How many nodes of \p system \p ranks GPUs are on: what the library says, or else the number of hosts. For a
+/// preset that is an NVLink domain of several hosts: as many as hold the ranks. Absent where nothing says it.
+/// \param hosts number of hosts in the list of devices
 std::optional<int> nodes_on(const std::string& system, const LibraryLog& log, std::optional<int> ranks,
                             std::optional<int> hosts);
 

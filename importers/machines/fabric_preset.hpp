@@ -18,7 +18,7 @@ struct SwitchTree {
   int pod_leaves = 1;
   int spine_cores = 1;
   double pod_oversubscription = 1.0;
-  double gigabits = 0.0;      ///< of a NIC, Gb/s; 0: the file does not say
+  double gigabits = 0.0;      ///< a NIC's rate, Gb/s; 0: the file does not say
   bool knows_uplinks = true;  ///< else spines, cores and oversubscription are assumed
 };
 

@@ -131,7 +131,7 @@ GpuJoin switched(const Machine& machine, const std::vector<Base>& bases) {
   return join;
 }
 
-/// The same number of links between each pair; 0: it is not so.
+/// The number of links between each pair of GPUs, when it is the same for all; else 0.
 int links_of_mesh(const Machine& machine) {
   const std::size_t gpus = machine.gpus.size();
   if (machine.links.size() != gpus * (gpus - 1) / 2) return 0;

@@ -40,7 +40,7 @@ bool is_hex(std::string_view text) {
 
 /// Empty members where \p text is not of that form.
 PciType pci_type(std::string_view text) {
-  constexpr std::size_t kEnd = 16;  // of "0302 [10de:2330]"
+  constexpr std::size_t kEnd = 16;  // length of "0302 [10de:2330]"
   if (text.size() < kEnd || text.substr(4, 2) != " [" || text[10] != ':' || text[15] != ']') return {};
   const PciType type{text.substr(0, 4), text.substr(6, 4), text.substr(11, 4)};
   return is_hex(type.pci_class) && is_hex(type.vendor) && is_hex(type.device) ? type : PciType{};
@@ -107,8 +107,8 @@ class HwlocReader {
                                                     : "it changes nothing that is simulated"});
   }
 
-  /// A machine, a package, a core: whatever has no PCI function of its own. Host bridges are below the object
-  /// that they are near to.
+  /// Reads a machine, a package, a core: whatever has no PCI function of its own. Host bridges are below the
+  /// object to which they are near.
   void read_object(const pugi::xml_node& object) {
     int processor = -1;
     for (const pugi::xml_node child : object.children()) {

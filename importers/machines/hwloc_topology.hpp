@@ -16,7 +16,7 @@ bool is_hwloc_topology(std::string_view text);
 /// have a device of OpenFabrics, or where none has, those of InfiniBand. \throws ConfigError with all mistakes
 Machine read_hwloc_machine(const ForeignFile& file, FileReading& reading);
 
-/// The same as a node. \throws ConfigError
+/// Reads the machine as a node. \throws ConfigError
 FileReading read_hwloc_topology(const ForeignFile& file);
 
 }}  // namespace c3::importers

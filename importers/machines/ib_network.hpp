@@ -16,7 +16,7 @@ bool is_ib_network(std::string_view text);
 /// ConfigError with all mistakes
 SwitchTree read_ib_tree(const ForeignFile& file, FileReading& reading);
 
-/// The same as a fabric. \throws ConfigError
+/// Reads the tree as a fabric. \throws ConfigError
 FileReading read_ib_network(const ForeignFile& file);
 
 }}  // namespace c3::importers

@@ -139,7 +139,7 @@ class PortReader {
   TextLines lines_;
   std::vector<IbSwitch> switches_;
   std::unordered_set<std::string_view> ids_;
-  std::unordered_set<int> ports_;  ///< of the switch that is being read
+  std::unordered_set<int> ports_;  ///< ports of the switch that is being read
   bool is_in_switch_ = false;
   std::vector<ConfigError> mistakes_;
 };

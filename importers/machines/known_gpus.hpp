@@ -1,5 +1,5 @@
 #pragma once
-/// Which GPU preset a file means, and which shipped nodes have such GPUs.
+/// The GPU preset that a file means, and the shipped nodes that have such GPUs.
 
 #include <array>
 #include <optional>
@@ -29,7 +29,7 @@ struct FoundGpu {
   std::string as = {};  ///< why the preset of another part is right; empty: it is this part's own
 };
 
-/// By PCI id first, then product, then chip and units. Absent when the file names none.
+/// Looks for the PCI id first, then the product, then chip and units. Absent when the file names none.
 std::optional<FoundGpu> gpu_named(const GpuNames& names);
 
 /// What c3sim needs of a GPU that has no preset, as one sentence.

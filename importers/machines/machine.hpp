@@ -22,13 +22,13 @@ PcieLink narrower(const PcieLink& a, const PcieLink& b);
 struct Hub {
   std::string name;  ///< "cpu0" or "sw3"
   int parent = -1;   ///< a hub that comes earlier; -1: this is a processor
-  PcieLink up = {};  ///< to the parent
+  PcieLink up = {};  ///< link to the parent
 
   bool is_processor() const { return parent < 0; }
 };
 
 struct MachineGpu {
-  std::string name;  ///< as the file calls it: "0000:3b:00.0", "GPU3"
+  std::string name;  ///< name in the file: "0000:3b:00.0", "GPU3"
   int hub = -1;      ///< -1: the file does not say
   PcieLink up = {};
 };
@@ -67,7 +67,7 @@ struct Machine {
   std::vector<GpuLink> links = {};  ///< each pair once, a < b
   bool lists_links = false;         ///< the file would have links of GPUs if there were some
   GpuNames gpu = {};                ///< all are alike
-  std::string preset = {};          ///< of the GPU, once it is known
+  std::string preset = {};          ///< the GPU's preset, once it is known
   NicKind nic_kind = NicKind::not_said;
   std::string processor = {};  ///< maker, as CPUID has it: "GenuineIntel"
   int processor_family = 0;

@@ -104,7 +104,7 @@ std::optional<std::int64_t> NcclAttributes::number(const pugi::xml_node& node, s
 }
 
 PcieLink NcclAttributes::pcie(const pugi::xml_node& node) {
-  constexpr std::int64_t kNotSaid = 255;  // of sysfs, where a link is down
+  constexpr std::int64_t kNotSaid = 255;  // sysfs says this where a link is down
   const std::int64_t lanes = number(node, "link_width", kNotSaid).value_or(0);
   constexpr std::array<std::int64_t, 8> kWidths = {0, 1, 2, 4, 8, 16, 32, kNotSaid};
   if (std::ranges::find(kWidths, lanes) == kWidths.end())

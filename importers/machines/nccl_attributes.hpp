@@ -30,7 +30,7 @@ class NcclAttributes {
   std::optional<std::int64_t> number(const pugi::xml_node& node, std::string_view key, std::int64_t most);
   /// "16 GT/s" and "16" lanes.
   PcieLink pcie(const pugi::xml_node& node);
-  /// In small letters, without "0x".
+  /// The attribute in small letters, without "0x".
   static std::string id(const pugi::xml_node& node, std::string_view key);
 
   void fail(const pugi::xml_node& node, std::string_view key, std::string_view message);

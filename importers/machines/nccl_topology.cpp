@@ -28,14 +28,14 @@ struct ReadGpu {
   MachineGpu gpu;
   std::int64_t rank = -1;
   std::int64_t device = -1;
-  pugi::xml_node node;      ///< of its PCI function
+  pugi::xml_node node;      ///< node of its PCI function
   pugi::xml_node gpu_node;  ///< empty: the file has only the PCI function
 };
 
 struct ReadNic {
   MachineNic nic;
   std::int64_t device = -1;
-  pugi::xml_node node;  ///< of its PCI function; empty for a virtual one
+  pugi::xml_node node;  ///< node of its PCI function; empty for a virtual one
 };
 
 class TopologyReader {
@@ -296,7 +296,7 @@ class TopologyReader {
     std::map<std::string, int> gpu_at;
     for (std::size_t gpu = 0; gpu < gpus_.size(); ++gpu)
       gpu_at[gpus_[gpu].gpu.name] = static_cast<int>(gpu);
-    std::map<std::pair<int, int>, int> counts;  // from, to
+    std::map<std::pair<int, int>, int> counts;  // keyed by source and target
     for (std::size_t gpu = 0; gpu < gpus_.size(); ++gpu) {
       for (const pugi::xml_node link : elements(gpus_[gpu].gpu_node))
         read_link(link, static_cast<int>(gpu), gpu_at, counts);

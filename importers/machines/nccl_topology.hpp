@@ -16,7 +16,7 @@ bool is_nccl_topology(std::string_view text);
 /// order of their ranks, else of their devices, else of their bus ids. \throws ConfigError with all mistakes
 Machine read_nccl_machine(const ForeignFile& file, FileReading& reading);
 
-/// The same as a node. \throws ConfigError, also for GPUs that no preset describes
+/// Reads the machine as a node. \throws ConfigError, also for GPUs that no preset describes
 FileReading read_nccl_topology(const ForeignFile& file);
 
 }}  // namespace c3::importers

@@ -16,7 +16,7 @@ bool is_nvidia_matrix(std::string_view text);
 /// several. What is ignored or assumed goes to \p reading. \throws ConfigError
 Machine read_nvidia_machine(const ForeignFile& file, FileReading& reading);
 
-/// The same as a node. \throws ConfigError
+/// Reads the machine as a node. \throws ConfigError
 FileReading read_nvidia_matrix(const ForeignFile& file);
 
 }}  // namespace c3::importers

@@ -15,7 +15,7 @@ constexpr double kGiga = 1e9;
 
 Node text_node(const Origin& origin, std::string_view text) { return {std::string(text), origin}; }
 
-/// Where the shipped presets have the rates of PCIe of each generation, 16 lanes. Older ones are shares of 3.0.
+/// The shipped preset that has the rates of one generation of PCIe, 16 lanes. Older ones are shares of 3.0.
 struct ShippedPcie {
   int generation;
   std::string_view node;

@@ -10,9 +10,9 @@
 
 namespace c3 { inline namespace importers {
 
-/// Where values of \p file are: in the file, at no line of it.
+/// The place of values taken from \p file: the file without a line.
 Origin origin_in(const std::string& file);
-/// Its first letter: the place of what concerns all of it.
+/// The place of a text's first letter: for what concerns all of it.
 Origin begin_of(const std::string& file);
 
 /// `{ value = .., kind = .., source = .. }`

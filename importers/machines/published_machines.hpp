@@ -15,10 +15,10 @@ struct PublishedMachine {
   std::string_view first_gpu, last_gpu, first_nic;
   int gpus = 0;
   int nics = 0;
-  std::string_view gpu;           ///< as GpuNames::product
+  std::string_view gpu;           ///< spelled like GpuNames::product
   std::string_view like_it = {};  ///< what else has such a file; empty: nothing
   NicKind nic_kind = NicKind::not_said;
-  double gigabits = 0.0;  ///< of a NIC, Gb/s
+  double gigabits = 0.0;  ///< a NIC's rate, Gb/s
   std::string_view source;
 };
 

@@ -238,9 +238,9 @@ class MatricesReader {
   Machine machine_;
   Matrix weights_, hops_, types_;
   Matrix* open_ = nullptr;
-  std::size_t columns_ = 0;  ///< of the open matrix
+  std::size_t columns_ = 0;  ///< columns of the open matrix
   std::size_t gpus_ = 0;
-  std::map<int, int> numa_;  ///< by GPU
+  std::map<int, int> numa_;  ///< NUMA node of each GPU
 };
 
 }  // namespace

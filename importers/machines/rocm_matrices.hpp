@@ -15,7 +15,7 @@ bool is_rocm_matrices(std::string_view text);
 /// The machine that the matrices describe. \throws ConfigError
 Machine read_rocm_machine(const ForeignFile& file, FileReading& reading);
 
-/// The same as a node. \throws ConfigError
+/// Reads the machine as a node. \throws ConfigError
 FileReading read_rocm_matrices(const ForeignFile& file);
 
 }}  // namespace c3::importers

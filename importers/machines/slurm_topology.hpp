@@ -16,7 +16,7 @@ bool is_slurm_topology(std::string_view text);
 /// there. \throws ConfigError with all mistakes
 SwitchTree read_slurm_tree(const ForeignFile& file, FileReading& reading);
 
-/// The same as a fabric. \throws ConfigError
+/// Reads the tree as a fabric. \throws ConfigError
 FileReading read_slurm_topology(const ForeignFile& file);
 
 }}  // namespace c3::importers

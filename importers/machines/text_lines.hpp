@@ -26,7 +26,7 @@ class TextLines {
   /// Words of the line. Those of one line are gone with the next.
   const std::vector<std::string_view>& words() const { return words_; }
 
-  /// Of \p part, which is in the line; an empty one at its end is behind it.
+  /// The place of \p part, which is in the line; an empty part at the line's end is behind it.
   Origin place(std::string_view part) const;
   Origin begin() const { return {file_, 1, 1}; }
 

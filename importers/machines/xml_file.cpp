@@ -10,7 +10,7 @@ namespace c3 { inline namespace importers {
 namespace {
 
 constexpr int kDeepest = 64;
-constexpr int kMostElements = 20'000;  // of one machine: hundreds, or a few thousand where cores are listed
+constexpr int kMostElements = 20'000;  // one machine has hundreds, or a few thousand where cores are listed
 constexpr std::ptrdiff_t kMostTags = 3 * kMostElements;  // each may have two, and comments some
 constexpr std::ptrdiff_t kMostAttributes = 64;
 constexpr std::string_view kBlanks = " \t\r\n";

@@ -30,7 +30,7 @@ class XmlFile {
 
   pugi::xml_node root() const;
 
-  /// Of the element; of the file's begin where it has none.
+  /// The place of the element; the file's begin where it has none.
   Origin place(const pugi::xml_node& node) const;
   Origin place(const pugi::xml_node& node, std::string_view attribute) const;
   Origin begin() const { return place_at(0); }

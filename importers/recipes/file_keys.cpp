@@ -43,7 +43,7 @@ std::optional<double> real_in(std::string_view text) {
   return value;
 }
 
-/// As PyYAML reads a scalar without quotes: yes and off are flags, too.
+/// Reads a flag like PyYAML, a scalar without quotes: yes and off are flags, too.
 std::optional<bool> yaml_flag(std::string_view text) {
   static constexpr std::string_view kTrue[] = {"true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON"};
   static constexpr std::string_view kFalse[] = {"false", "False", "FALSE", "no", "No",
@@ -208,7 +208,7 @@ bool is_part_of_key(char c) {
   return is_letter || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
 }
 
-/// Of JSON: texts behind which a colon comes, one level deep.
+/// Keys in JSON: texts behind which a colon comes, one level deep.
 std::vector<std::string_view> outer_keys_of_json(std::string_view text) {
   std::vector<std::string_view> keys;
   int depth = 0;

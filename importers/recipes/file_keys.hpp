@@ -14,7 +14,7 @@ namespace c3 { inline namespace importers {
 /// neither, a key given twice, several documents, deep nesting, or more keys than a person writes
 std::vector<RecipeKey> keys_of_yaml(const ForeignFile& file);
 
-/// The same of TOML.
+/// The keys of a text in TOML, likewise.
 std::vector<RecipeKey> keys_of_toml(const ForeignFile& file);
 
 /// Lets `name` be what is behind the last dot.

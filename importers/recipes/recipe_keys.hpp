@@ -25,10 +25,10 @@ std::int64_t bounded_product(std::initializer_list<std::int64_t> factors);
 
 /// One key of a file, as the file gives it.
 struct RecipeKey {
-  std::string name;           ///< in the words of a table of keys: "tensor_model_parallel_size"
-  std::string from;           ///< as the file has it: "--tensor-model-parallel-size"
+  std::string name;           ///< name in a table of keys: "tensor_model_parallel_size"
+  std::string from;           ///< spelling in the file: "--tensor-model-parallel-size"
   std::optional<Node> value;  ///< a scalar, or a list of scalars; absent: null, as if the key were left out
-  Origin origin;              ///< of the value
+  Origin origin;              ///< the value's place
   std::string doubt = {};  ///< why nobody can say the value without running the file: "not expanded: $(nproc)"
 };
 
@@ -48,7 +48,8 @@ class RecipeKeys {
   std::optional<double> number(std::string_view name);
   std::optional<bool> flag(std::string_view name);
   std::optional<std::string> word(std::string_view name);
-  std::vector<std::string> words(std::string_view name);  ///< of a list, or the one; empty: not there
+  /// Words of a list, or the single one; empty: not there.
+  std::vector<std::string> words(std::string_view name);
   /// One of \p known, in whichever case it is written; another one is noted as a mistake.
   std::optional<std::string> choice(std::string_view name, std::span<const std::string_view> known);
 
@@ -62,14 +63,14 @@ class RecipeKeys {
   void take(std::string_view name, std::string_view key, Node value);
   /// \p name is a part of what \p key says; nothing happens where the file does not have it.
   void join(std::string_view name, std::string_view key);
-  /// Nothing happens where the file gives the key already, or where the value of \p key is in doubt.
+  /// Assumes a value of our \p key. Does nothing where the file gives the key, or where its value is in doubt.
   void assume(std::string_view key, Node value, std::string why);
   /// Takes \p value where one of \p names is there (the first: from that one, the others join it), else assumes
   /// it.
   void take_or_assume(std::initializer_list<std::string_view> names, std::string_view key, Node value,
                       std::string why);
-  /// Nothing happens where something was made of the key, where the file does not have it, and where its value
-  /// is in doubt.
+  /// Notes that \p name is ignored. Does nothing where something was made of the key, where the file does not
+  /// have it, and where its value is in doubt.
   void ignore(std::string_view name, std::string why);
   /// What the file says and c3sim has no word for: "not modelled: ..".
   void not_modelled(std::string_view name, std::string_view what);
@@ -85,7 +86,7 @@ class RecipeKeys {
   std::string given(std::string_view key) const;
   /// Keys of which nothing was made so far.
   std::vector<const RecipeKey*> left() const;
-  void leave(const RecipeKey& key, std::string why);  ///< of one of those
+  void leave(const RecipeKey& key, std::string why);  ///< for a key of left()
 
   /// \throws ConfigError with every mistake
   FileReading finish();
@@ -97,7 +98,7 @@ class RecipeKeys {
 
   std::shared_ptr<const std::string> file_;
   std::vector<RecipeKey> keys_;
-  std::map<std::string, std::size_t, std::less<>> places_;  ///< of names among keys_
+  std::map<std::string, std::size_t, std::less<>> places_;  ///< position of each name in keys_
   std::vector<bool> is_used_;
   FileReading reading_;
   std::vector<ConfigError> errors_;

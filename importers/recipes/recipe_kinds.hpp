@@ -1,5 +1,5 @@
 #pragma once
-/// Which framework a text configures. One function decides, so that no text is of two.
+/// The framework that a text configures. One function decides, so that no text is of two.
 
 #include <cstdint>
 #include <string_view>
@@ -18,7 +18,7 @@ enum class RecipeKind : std::uint8_t {
   lightning,
 };
 
-/// In time in proportion to \p text; never throws.
+/// Takes time in proportion to \p text; never throws.
 RecipeKind recipe_kind_of(std::string_view text);
 
 }}  // namespace c3::importers

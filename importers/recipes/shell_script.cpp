@@ -62,7 +62,7 @@ class ShellRun {
   const std::vector<ShellWord>& left() const { return left_; }  ///< set where it has no effect
 
  private:
-  /// From `if` or a loop to its end.
+  /// The state between an `if` or a loop and its end.
   struct Branch {
     Decision taken = Decision::unknown;
     Decision test = Decision::unknown;  ///< the last one
@@ -306,7 +306,7 @@ std::string slurm_lines(const std::string& script) {
   constexpr std::string_view kMark = "#SBATCH";
   for (std::size_t at = 0; (at = script.find(kMark, at)) != std::string::npos; at += kMark.size()) {
     if (at > 0 && script[at - 1] != '\n') continue;
-    // In a text as long as what is before it, so that places are the script's.
+    // Padded to the length of what is before it, so that places are the script's.
     lines.append(at + kMark.size() - lines.size(), ' ');
     lines += script.substr(lines.size(), script.find('\n', at) - lines.size());
   }

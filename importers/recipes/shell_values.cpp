@@ -13,7 +13,7 @@ constexpr int kDeepestDefault = 64;  // ${A:-${B:-..}}
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
-/// Of "1:-default", an argument of the script, which nobody gives.
+/// The length of a number such as that in "1:-default", an argument of the script, which nobody gives.
 std::size_t length_of_number(std::string_view text) {
   return std::min(text.find_first_not_of("0123456789"), text.size());
 }

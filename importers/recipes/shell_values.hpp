@@ -14,7 +14,7 @@ namespace c3 { inline namespace importers {
 /// A word as a program gets it.
 struct ShellWord {
   std::string text;
-  std::vector<std::uint32_t> at = {};  ///< of each byte, its place in the script
+  std::vector<std::uint32_t> at = {};  ///< place of each byte in the script
   std::string doubt = {};  ///< why nobody can say it without running the script; empty: it is certain
 
   std::uint32_t begin() const { return at.empty() ? 0 : at.front(); }
@@ -29,7 +29,7 @@ struct ShellVariable {
   bool is_used = false;
 };
 
-/// Which variables a script has set so far.
+/// The variables that a script has set so far.
 class ShellValues {
  public:
   explicit ShellValues(const ForeignFile& file) : file_(file) {}
@@ -40,7 +40,7 @@ class ShellValues {
   /// \param is_added to what the variable has
   void set(const std::string& name, ShellVariable variable, bool is_added);
 
-  /// In the order in which they were first set.
+  /// Names in the order in which they were first set.
   const std::vector<std::string>& names() const { return names_; }
   const ShellVariable& variable(const std::string& name) const { return variables_.find(name)->second; }
 

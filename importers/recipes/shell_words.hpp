@@ -17,14 +17,14 @@ enum class ShellTokenKind : std::uint8_t {
   word,
   array,      ///< `NAME=(` or `NAME+=(`
   array_end,  ///< its bracket
-  end,        ///< of a statement: a line, `;`, `|`, `&`, `(`, `)`
+  end,        ///< end of a statement: a line, `;`, `|`, `&`, `(`, `)`
   also,       ///< `&&`, `||`
 };
 
 struct ShellToken {
   ShellTokenKind kind = ShellTokenKind::word;
   std::size_t begin = 0;
-  std::string_view text = {};  ///< as it is written, quotes and all
+  std::string_view text = {};  ///< spelled as written, quotes and all
 };
 
 /// \throws ConfigError for a quote or a bracket that does not end
@@ -39,11 +39,11 @@ class FilePlaces {
  private:
   std::shared_ptr<const std::string> name_;
   std::string_view text_;
-  std::vector<std::size_t> lines_ = {0};  ///< where each begins
+  std::vector<std::size_t> lines_ = {0};  ///< start of each line
 };
 
-/// The end of "$(..)", "${..}", "`..`" or "$((..))" that begins at \p begin, behind its last bracket; npos
-/// where it has none.
+/// The end of "$(..)", "${..}", "`..`" or "$((..))" that begins at \p begin, behind its last bracket; npos when
+/// it does not end.
 std::size_t end_of_expansion(std::string_view text, std::size_t begin);
 
 }}  // namespace c3::importers

@@ -51,7 +51,7 @@ void append_ignored(std::string& text, const FileReading& reading) {
     text += one_line(fmt::format("#   {}: {}", fmt::join(keys, ", "), why)) + '\n';
 }
 
-/// Of what a preset holds.
+/// Appends the assumed values that a preset holds.
 void append_assumed(std::string& text, const FileReading& reading) {
   if (reading.presets.empty() || reading.assumed.empty()) return;
   text += '\n' + one_line(fmt::format("# Assumed where {} does not say it:", base_name(reading.file))) + '\n';

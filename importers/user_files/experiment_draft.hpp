@@ -13,16 +13,16 @@ namespace c3 { inline namespace importers {
 class ExperimentDraft {
  public:
   ExperimentDraft() = default;
-  /// What \p readings take of their files; where none of them does, what they assume. Of several files that say
-  /// the same key, the first one's counts.
+  /// What \p readings take out of their files; where none of them does, what they assume. When several files
+  /// say the same key, the first one's value counts.
   explicit ExperimentDraft(std::span<const FileReading> readings);
 
   bool has(std::string_view key) const;
   /// The text that \p key has, without its quotation marks; empty where it has none.
   std::string text(std::string_view key) const;
-  /// Nothing happens where \p key, dotted, is there. \param value as TOML writes it \param comment a clause
+  /// Adds \p key, dotted, unless it is there. \param value as TOML writes it \param comment a clause
   void put(std::string_view key, std::string value, std::string comment);
-  /// The same, whether it is there or not.
+  /// Adds or replaces the key.
   void replace(std::string_view key, std::string value, std::string comment);
   /// A key that only opens its table: "strategy.default".
   void put_table(std::string_view key);

@@ -27,8 +27,8 @@ struct FileFormat {
   std::string_view what;  ///< with its article: "a configuration of Hugging Face"
   FileRole role;
   /// Whether a text is of this format. Looks at content alone, never throws, and takes time in proportion to
-  /// the text at most. Of several that recognise a text, pieces of two files for instance, the first of the
-  /// table counts.
+  /// the text at most. When several formats recognise a text, pieces of two files for instance, the first in
+  /// the table counts.
   bool (*recognises)(std::string_view text);
   /// nullptr where c3sim new does not read it. \throws ConfigError with the place of what is wrong
   FileReading (*read)(const ForeignFile& file);

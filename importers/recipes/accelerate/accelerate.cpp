@@ -140,7 +140,7 @@ struct FsdpStrategy {
   bool is_sharded = true, reshards = true, is_hybrid = false;
 };
 
-/// By name, or by PyTorch's number.
+/// The strategy by its name, or by PyTorch's number.
 std::optional<FsdpStrategy> fsdp_strategy(RecipeKeys& keys, std::string_view name) {
   static constexpr std::string_view kNames[] = {
       "FULL_SHARD", "SHARD_GRAD_OP", "NO_SHARD", "HYBRID_SHARD", "HYBRID_SHARD_ZERO2", "1", "2", "3", "4", "5"};

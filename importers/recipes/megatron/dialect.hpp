@@ -11,7 +11,7 @@
 
 namespace c3 { inline namespace importers {
 
-/// Where frameworks that run Megatron-Core differ.
+/// How frameworks that run Megatron-Core differ.
 struct MegatronDialect {
   std::string_view what;       ///< "arguments of Megatron-LM"
   std::string_view framework;  ///< preset

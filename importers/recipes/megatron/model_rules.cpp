@@ -58,7 +58,7 @@ FeedForward feed_forward_rule(MegatronReader reader) {
 
 void ffn_rule(MegatronReader reader, const Sizes& sizes, bool is_gated_by_flag) {
   RecipeKeys& keys = reader.keys;
-  // As in validate_args(): with --swiglu two thirds, in whole 64.
+  // The rule of validate_args(): with --swiglu two thirds, in whole 64.
   const std::int64_t two_thirds = 4 * sizes.hidden * 2 / 3 / 64 * 64;
   const std::int64_t usual = is_gated_by_flag ? two_thirds : 4 * sizes.hidden;
   const auto given = keys.whole("ffn_hidden_size");

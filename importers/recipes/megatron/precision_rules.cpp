@@ -35,7 +35,7 @@ constexpr auto kNamedRecipes =
                                 {"nanov2_bf16_with_fp8_current_scaling_mixed", true, 2, 2},
                                 {"bf16_with_nvfp4_mixed", true}});
 
-/// Of names such as "bf16_with_fp8_current_scaling_mixed", "bf16-mixed" and 32.
+/// The types in names such as "bf16_with_fp8_current_scaling_mixed", "bf16-mixed" and 32.
 MegatronTypes types_of_name(std::string name) {
   std::ranges::replace(name, '-', '_');
   MegatronTypes types{.bf16 = has_piece(name, "bf16"),

@@ -8,7 +8,7 @@
 namespace c3 { inline namespace importers {
 
 struct StageLayout {
-  std::int64_t chunks = 0;  ///< of all stages
+  std::int64_t chunks = 0;  ///< number over all stages
   std::int64_t layers = 0;
 };
 

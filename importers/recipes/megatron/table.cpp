@@ -8,8 +8,8 @@ namespace {
 // NVIDIA/Megatron-LM @d98e8a64: megatron/training/arguments.py, megatron/training/argument_utils.py,
 // megatron/core/model_parallel_config.py, megatron/core/transformer/transformer_config.py,
 // megatron/core/distributed/distributed_data_parallel_config.py, megatron/training/config/training_config.py.
-// Other spellings are of YAML written by it, by Megatron-Bridge @067f987d (src/megatron/bridge/training), and
-// by NeMo.
+// Other spellings are those of YAML that it writes, of Megatron-Bridge @067f987d
+// (src/megatron/bridge/training), and of NeMo.
 constexpr auto kMegatronTraining = std::to_array<RecipeRow>({
     {"tensor_model_parallel_size", As::whole, "training.tensor_parallel", "ranks that share each weight", "1"},
     {"pipeline_model_parallel_size", As::whole, "training.pipeline", "stages", "1"},

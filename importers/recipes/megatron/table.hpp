@@ -7,10 +7,10 @@
 
 namespace c3 { inline namespace importers {
 
-/// Of [training], [framework] and `nodes`.
+/// Rows for [training], [framework] and `nodes`.
 std::span<const RecipeRow> megatron_training_rows();
 
-/// Of [model].
+/// Rows for [model].
 std::span<const RecipeRow> megatron_model_rows();
 
 /// Arguments that begin alike and change neither times nor memory.
