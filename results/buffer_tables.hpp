@@ -11,7 +11,7 @@
 namespace c3 { inline namespace results {
 
 struct RecordedBuffers {
-  std::string mapping;  ///< of the run: "ipoly"
+  std::string mapping;  ///< the run's mapping: "ipoly"
   std::vector<BufferReach> buffers;
 };
 

@@ -15,7 +15,7 @@ struct BuildInfo {
 
 const BuildInfo& build_info() noexcept;
 
-/// Of the HDF5 library in use, e.g. "1.10.8".
+/// The version of the HDF5 library in use, e.g. "1.10.8".
 std::string hdf5_version();
 
 }}  // namespace c3::results

@@ -10,8 +10,9 @@ inline constexpr const char* kAbsentCell = "-";
 /// A table as texts: the terminal and the page print the same.
 struct StudyCells {
   std::vector<std::string> header;
-  std::vector<std::vector<std::string>> rows;  ///< as many cells as the header; absent numbers are kAbsentCell
-  std::string notes;                           ///< lines that explain the columns
+  /// Each has as many cells as the header; absent numbers are kAbsentCell.
+  std::vector<std::vector<std::string>> rows;
+  std::string notes;  ///< lines that explain the columns
 };
 
 }}  // namespace c3::results

@@ -16,7 +16,7 @@ namespace {
 constexpr const char* kClasses = "classes";
 constexpr const char* kRanks = "ranks";
 
-/// By rank, the number of its class.
+/// The number of each rank's class.
 std::vector<std::int32_t> numbers_of(const std::vector<SimulatedClass>& classes) {
   std::vector<std::int32_t> numbers;
   for (std::size_t number = 0; number < classes.size(); ++number) {

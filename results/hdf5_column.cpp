@@ -224,7 +224,8 @@ void check_stored(const H5Id& group, const std::string& name) {
   const H5Id dataset = open_dataset(group, name);
   const hsize_t rows = length_of(dataset);
   const H5Id creation(H5Dget_create_plist(dataset.get()), H5Pclose);
-  if (H5Pget_layout(creation.get()) != H5D_CHUNKED) return;  // of another program: all rows are in one piece
+  // Another program wrote it: all rows are in one piece.
+  if (H5Pget_layout(creation.get()) != H5D_CHUNKED) return;
   hsize_t chunk = 0, chunks = 0;
   if (H5Pget_chunk(creation.get(), 1, &chunk) != 1 || chunk == 0)
     throw_damaged(dataset, "its chunks have no size");

@@ -24,7 +24,7 @@ struct ColumnSpec {
   std::string units;
   std::string long_name;
   std::string indexes = {};  ///< dataset whose rows the integers are, relative to the column's group
-  /// Not where most digits are noise: the few bytes saved cost most of the time.
+  /// Off where most digits are noise: deflating then saves few bytes and takes most of the time.
   bool is_deflated = true;
 };
 

@@ -24,7 +24,8 @@ static_assert(std::is_same_v<hid_t, H5Id::Value> && std::is_same_v<herr_t, int>)
 constexpr unsigned kChunkIndexFanout = 2;
 
 /// HDF5 prints its stack of errors by default; we put the reason in the exception instead. A process that dies
-/// of a full disk must not fail a second time when HDF5 tidies up at exit: we close what we open ourselves.
+/// because the disk is full must not fail a second time when HDF5 tidies up at exit: we close what we open
+/// ourselves.
 void prepare_library() {
   static const bool kPrepared = [] {
     H5dont_atexit();

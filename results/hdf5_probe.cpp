@@ -81,7 +81,7 @@ void read_all(const std::string& path) {
   read_group(file, 0, path);
 }
 
-/// In the child. What libraries print while they crash is not the user's concern.
+/// Runs in the child. What libraries print while they crash is not the user's concern.
 [[noreturn]] void read_and_end(const std::string& path, std::uint64_t size, int report) {
   const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
   if (nowhere >= 0) ::dup2(nowhere, STDERR_FILENO);

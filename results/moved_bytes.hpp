@@ -1,5 +1,5 @@
 #pragma once
-/// Which bytes each activity moves at HBM, caches and links, from what its flows take of resources.
+/// The bytes that each activity moves at HBM, caches and links, computed from what its flows take of resources.
 
 #include <cstdint>
 #include <map>
@@ -50,9 +50,9 @@ class MovedBytesAccount {
   /// The collective \p open on the GPU of \p resource; itself where it has none there.
   ActivityId at_gpu_of(const Resource& resource, ActivityId id, const Open& open) const;
 
-  std::vector<Resource> resources_;  ///< by ResourceId
+  std::vector<Resource> resources_;  ///< indexed by ResourceId
   std::unordered_map<ActivityId, Open> open_;
-  std::map<std::pair<int, std::string>, std::uint32_t> collective_index_;  ///< by stream and name
+  std::map<std::pair<int, std::string>, std::uint32_t> collective_index_;  ///< keyed by stream and name
   std::vector<std::unordered_map<int, ActivityId>> collectives_;           ///< activities by GPU
 };
 

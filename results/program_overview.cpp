@@ -21,7 +21,7 @@ struct ClassTotal {
   Picoseconds time;
 };
 
-/// By WorkClass, those of a rank.
+/// Totals of a rank's work, indexed by WorkClass.
 std::array<ClassTotal, kWorkClassNames.size()> totals_of(const RecordedRank& rank) {
   std::array<ClassTotal, kWorkClassNames.size()> totals;
   for (const RecordedWork& work : rank.work) {

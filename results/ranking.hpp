@@ -1,5 +1,5 @@
 #pragma once
-/// Which row of a table a sentence may name.
+/// The row of a table that a sentence may name.
 
 #include <algorithm>
 #include <functional>

@@ -1,5 +1,5 @@
 #pragma once
-/// Which strategy to take, and why.
+/// The strategy to take, and why.
 
 #include <optional>
 #include <string>
@@ -17,8 +17,8 @@ struct PickedByRule {
 
 struct Recommendation {
   std::optional<std::string> strategy;   ///< absent where the times do not tell
-  std::string reason;                    ///< where none is best, names those that are as good
-  std::vector<PickedByRule> rules = {};  ///< of StudyResult::heuristics
+  std::string reason;                    ///< when no strategy is best, names those that are as good
+  std::vector<PickedByRule> rules = {};  ///< StudyResult::heuristics and what each picks
 };
 
 /// The strategy with the least median, if 95 % of its times are below the median of every other one and the

@@ -21,7 +21,7 @@ struct RecordedActivity {
   std::string name;
   std::string kind;  ///< "kernel" or "collective"
   std::int64_t start = 0;
-  std::int64_t last_start = 0;  ///< of the last member of a collective, for which it waited; else start
+  std::int64_t last_start = 0;  ///< a collective waited for its last member until then; else start
   std::int64_t end = 0;
 
   bool operator==(const RecordedActivity&) const = default;
@@ -29,13 +29,13 @@ struct RecordedActivity {
 
 /// What ranks of a trace did, and which rank of the system repeats which of them.
 struct RecordedTimeline {
-  std::vector<std::int64_t> rank_of;  ///< by rank of the system: that of the trace; -1: none
+  std::vector<std::int64_t> rank_of;  ///< indexed by rank of the system: the rank of the trace; -1: none
   std::map<std::pair<std::int64_t, std::int64_t>, std::vector<RecordedActivity>>
-      streams;  ///< by rank of the trace and stream: in the order of the stream
+      streams;  ///< keyed by rank of the trace and stream: in the order of the stream
 
   /// What \p gpu repeats on \p stream; empty where it repeats nothing.
   const std::vector<RecordedActivity>& of(int gpu, int stream) const;
-  std::int64_t end() const;  ///< of the last
+  std::int64_t end() const;  ///< end of the last activity
 };
 
 void write_recorded(const H5Id& strategy, const PlacedRun& recording, NameTable& names);

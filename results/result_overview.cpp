@@ -32,7 +32,7 @@ struct ResourceUse {
 /// Integral of used / capacity over the steps of every resource, divided by the run's length, largest first.
 std::vector<ResourceUse> resource_use(const ResultReader& file, const std::string& strategy) {
   struct Integral {
-    double sum = 0;          ///< of share * ps
+    double sum = 0;          ///< integral of share * ps
     double share = 0;        ///< since `since`
     std::int64_t since = 0;  ///< ps
     bool has_steps = false;

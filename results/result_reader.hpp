@@ -16,7 +16,7 @@ namespace c3 { inline namespace results {
 
 /// Equal-length columns, in the order they were written.
 struct ResultTable {
-  std::string path;  ///< of the file
+  std::string path;  ///< path of the file
   std::string strategy;
   std::string name;
   std::vector<ColumnData> columns;
@@ -52,7 +52,7 @@ class ResultReader {
   std::vector<std::string> strategies() const;
   /// Why strategies are missing, and which, in one sentence; absent in a complete file.
   std::optional<std::string> incomplete() const;
-  /// Of a table; absent when it has none of this name.
+  /// A table's attribute; absent when it has none of this name.
   std::optional<std::string> attribute(const std::string& strategy, const std::string& table,
                                        const std::string& name) const;
   bool has_table(const std::string& strategy, const std::string& table) const;

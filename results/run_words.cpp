@@ -43,7 +43,7 @@ std::vector<ExposedTime> largest_kinds(const StepBreakdown& times) {
   return ranked(std::move(kinds), &ExposedTime::time);
 }
 
-/// " (of them gemm 54%, attention 17%)"
+/// The largest classes as text: " (of them gemm 54%, attention 17%)".
 std::string classes_text(const StepBreakdown& times) {
   const std::vector<ClassTime> classes = kernel_classes(times);
   Seconds all;

@@ -12,7 +12,8 @@ namespace c3 { inline namespace results {
 /// longer text "...".
 std::string shown_word(std::string_view text, std::size_t most);
 
-/// The same line by line; tabulators stay. For all that is printed of a file, error messages included.
+/// Like shown_word(), line by line; tabulators stay. For all that is printed of a file, error messages
+/// included.
 std::string shown_lines(std::string_view text);
 
 }}  // namespace c3::results

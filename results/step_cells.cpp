@@ -67,7 +67,7 @@ std::string step_notes(const StepResult& step, const TimeUnit& unit) {
       unit.name, peaks_text(step.facts));
 }
 
-/// In the order in which the strategies have them.
+/// Names of classes, in the order in which the strategies have them.
 std::vector<std::string> class_names(const StudyResult& study) {
   std::vector<std::string> names;
   for (const StrategyResult& strategy : study.strategies) {

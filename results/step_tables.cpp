@@ -54,7 +54,7 @@ void write_flops(const H5Id& strategy, const std::vector<TypedFlops>& flops, Nam
 
 std::vector<TypedFlops> read_flops(const ResultReader& file, const std::string& strategy,
                                    const ResultTable& step) {
-  if (!file.has_table(strategy, kFlops))  // of an older file
+  if (!file.has_table(strategy, kFlops))  // an older file
     return {{.peak = FlopsPerSecond{step.values<double>("peak").at(0)},
              .model = Flops{step.values<double>("model_flops").at(0)},
              .hardware = Flops{step.values<double>("hardware_flops").at(0)}}};
@@ -84,7 +84,7 @@ void write_exposed(const H5Id& strategy, const std::vector<ExposedTime>& exposed
 }
 
 void read_exposed(const ResultReader& file, const std::string& strategy, StepBreakdown& times) {
-  if (!file.has_table(strategy, kExposed)) return;  // of an older file
+  if (!file.has_table(strategy, kExposed)) return;  // an older file
   const ResultTable table = file.table(strategy, kExposed);
   for (std::size_t i = 0; i < table.rows(); ++i)
     times.exposed_by.push_back({table.values<std::string>("kind")[i],

@@ -10,13 +10,13 @@
 
 namespace c3 { inline namespace results {
 
-/// Of a strategy that has a step. \param recorded end of the run whose timeline the file has
+/// Writes the step of a strategy that has one. \param recorded end of the run whose timeline the file has
 void write_step(const H5Id& strategy, const StrategyResult& result, Seconds recorded, NameTable& names);
 
 /// nullopt when the strategy has none.
 std::optional<StepResult> read_step(const ResultReader& file, const std::string& strategy);
 
-/// From the step, else from the summary; nullopt when neither has one, as before 1.13.0 where there is no step.
+/// Reads the step, else the summary; nullopt when neither has one, as before 1.13.0 where there is no step.
 std::optional<Throughput> read_throughput(const ResultReader& file, const std::string& strategy);
 
 /// What write_step was told; the strategy's time when it has no step.

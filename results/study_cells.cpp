@@ -106,7 +106,7 @@ std::string clock_note(const StudyResult& study) {
   return fmt::format("core clock, of boost, as the power limit leaves it: {}\n", fmt::join(parts, ", "));
 }
 
-/// Of a rate that no measurement of this part says; empty in a burst, which has no such rate.
+/// A note on a rate that no measurement of this part says; empty in a burst, which has no such rate.
 std::string level_note(const StudyConditions& conditions) {
   const std::optional<SustainedLevel>& level = conditions.level;
   if (!level || conditions.clock_state == ClockState::burst) return "";

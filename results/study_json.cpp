@@ -49,7 +49,7 @@ Json loss_json(const std::optional<LossSplit>& loss) {
           {"total", us(loss->total())}};
 }
 
-/// Of one GPU at its peak.
+/// The memory of one GPU at its peak.
 Json memory_json(const StepFacts& step) {
   const MemoryPeak& peak = step.memory;
   Json by_class = Json::object(), tenants = Json::array();

@@ -19,7 +19,7 @@ struct SummaryNumber {
   std::variant<double, std::int64_t, Seconds> value;
 
   bool is_time() const { return std::holds_alternative<Seconds>(value); }
-  double number() const;  ///< of a time: in us
+  double number() const;  ///< a time is in us
 };
 
 /// Times, ratios and the loss split, in the order of the printed table. What is absent in \p result is absent

@@ -51,7 +51,7 @@ std::string wrapped(const std::string& text, std::size_t width) {
   return result + line + '\n';
 }
 
-/// As many columns at a time as fit beside the first.
+/// Prints as many columns at a time as fit beside the first.
 std::string format_columns(const StudyCells& cells) {
   std::string text;
   for (std::size_t begin = 1; begin < cells.header.size();) {

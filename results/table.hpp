@@ -20,7 +20,7 @@ std::string format_study(const StudyResult& study, const std::vector<ImpossibleS
 /// Who takes a GPU's memory when a step takes most.
 std::string format_memory(const StepFacts& step);
 
-/// The same of a step that does not fit, and a sentence that says so.
+/// Who takes the memory of a step that does not fit, and a sentence that says so.
 std::string format_out_of_memory(const OutOfMemory& verdict);
 
 }}  // namespace c3::results

@@ -14,10 +14,10 @@ class TextTable {
   /// The first column aligned to the left, all others to the right, two spaces between, a rule below the
   /// header.
   std::string text() const;
-  std::size_t width() const;  ///< of its lines, in characters
+  std::size_t width() const;  ///< width of its lines, in characters
 
  private:
-  std::vector<std::size_t> widths() const;  ///< of its columns
+  std::vector<std::size_t> widths() const;  ///< widths of its columns
 
   std::vector<std::vector<std::string>> rows_;
 };

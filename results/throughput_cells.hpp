@@ -15,7 +15,7 @@ namespace c3 { inline namespace results {
 StudyCells throughput_cells(const StudyResult& study);
 /// "images/s"
 std::string per_second_text(StepItem item);
-/// Of all GPUs and of one; absent cells where nothing is known.
+/// Throughput of all GPUs and of one; absent cells where nothing is known.
 std::array<std::string, 2> throughput_texts(const std::optional<Throughput>& throughput);
 
 }}  // namespace c3::results

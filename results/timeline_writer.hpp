@@ -27,7 +27,8 @@ class TimelineWriter : public Observer {
   void activity_started(ActivityId id, const ActivityInfo& info, Seconds at) override;
   void activity_finished(ActivityId id, Seconds at) override;
   void depends(ActivityId successor, ActivityId predecessor, DependencyKind kind) override;
-  /// Not stored: as many rows as the solver has solves, and utilisation says what the resources saw.
+  /// Rates are not stored: they would have as many rows as the solver has solves, and utilisation shows their
+  /// effect.
   void rate_changed(ActivityId, Seconds, double) override {}
   void takes(ActivityId activity, ResourceId resource, double amount) override {
     moved_.takes(activity, resource, amount);
@@ -123,7 +124,7 @@ class TimelineWriter : public Observer {
   StepTable steps_;
   std::unordered_map<ActivityId, OpenActivity> open_;
   MovedBytesAccount moved_;
-  std::vector<ResourceState> resource_states_;  // by ResourceId
+  std::vector<ResourceState> resource_states_;  // indexed by ResourceId
   Seconds last_date_;                           // until which utilisation counts
   // What changed at the latest date, once a resource: only its last value of a date holds.
   std::vector<ResourceId> pending_steps_;

@@ -39,7 +39,7 @@ class TraceFile {
   void name_process(int process, std::string_view name, std::string_view label, int position);
   void name_thread(TraceTrack track, std::string_view name);  ///< tracks stand in the order of their numbers
   void slice(const TraceSlice& slice);
-  /// From \p at [ps] on, counter \p name of \p process is \p value.
+  /// Sets counter \p name of \p process to \p value at \p at [ps].
   void counter(int process, std::string_view name, std::int64_t at, double value);
   /// An arrow from the slice around \p start on \p from to the one around \p end on \p to. \p id pairs its
   /// ends.

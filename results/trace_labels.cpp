@@ -97,7 +97,7 @@ void add_splits(Json& args, const CollectiveCall& call, std::size_t index, std::
   args["Out msg nelems"] = std::accumulate(out.begin(), out.end(), 0LL);
 }
 
-/// Of a call in one group; of an all-to-all with a size for each pair, of its member \p index.
+/// The label of a call in one group; for an all-to-all with a size for each pair, the label of member \p index.
 CollectiveLabel label_of(const CollectiveCall& call, const StreamPolicy& policy, const Experiment& experiment,
                          const ProcessGroups& groups, std::size_t index) {
   const std::vector<int> ranks = members_of(call, experiment.cluster.ranks());
@@ -110,7 +110,7 @@ CollectiveLabel label_of(const CollectiveCall& call, const StreamPolicy& policy,
                {"Group size", members},
                {"dtype", type.torch},
                {"Process Group Name", std::to_string(groups.number_of(ranks))}};
-  constexpr int kMostListed = 30;  // as PyTorch has it
+  constexpr int kMostListed = 30;  // PyTorch's limit
   if (members <= kMostListed) args["Process Group Ranks"] = fmt::format("[{}]", fmt::join(ranks, ", "));
   if (call.kind == CollectiveKind::all_to_all_v) add_splits(args, call, index, ranks.size(), type.size);
   const CollectiveMethod method = method_of(call, policy, experiment.cluster);

@@ -12,8 +12,8 @@
 namespace c3 { inline namespace results {
 
 struct CollectiveLabel {
-  std::string name;  ///< of its slices, e.g. "ncclDevKernel_AllGather_bf16_DIRECT"; "nccl" means communication
-                     ///< to readers
+  /// Name of its slices, e.g. "ncclDevKernel_AllGather_bf16_DIRECT"; readers take "nccl" for communication.
+  std::string name;
   std::string args;  ///< a JSON object: "Collective name", "In msg nelems", ...
   Backend backend = Backend::cu;
 };
@@ -37,7 +37,7 @@ class ProcessGroups {
   std::map<std::vector<int>, std::size_t> numbers_;
 };
 
-/// Of a message between two ranks.
+/// The label of a message between two ranks.
 CollectiveLabel message_label(Backend backend);
 
 /// What a collective of an experiment is called, by its groups; folded, in rank 0's alone.
@@ -50,14 +50,14 @@ class CollectiveLabels {
  private:
   std::optional<RankGroups> groups_;
   bool has_splits_ = false;              ///< a label for each member: an all-to-all with a size for each pair
-  std::vector<int> members_ = {};        ///< with splits, of the first group
-  std::vector<CollectiveLabel> labels_;  ///< by group_number
+  std::vector<int> members_ = {};        ///< with splits: members of the first group
+  std::vector<CollectiveLabel> labels_;  ///< indexed by group_number
 };
 
 /// \returns the members of a trace that precede its events, as an indented JSON object. Readers find the rank
-/// by a pattern that wants white space after the colon.
-/// \param simulated which ranks are \param shortened which part of a training step was simulated; empty: all of
-/// it
+/// with a pattern that wants white space after the colon.
+/// \param simulated which ranks are
+/// \param shortened which part of a training step was simulated; empty: all of it
 std::string trace_header(const Experiment& experiment, const ProcessGroups& groups, const Strategy& strategy,
                          const RankPartition& simulated, int rank, const std::string& shortened);
 

@@ -13,7 +13,8 @@
 namespace c3 { inline namespace results {
 namespace {
 
-constexpr std::int64_t kFirstThread = 7;  ///< as the streams of the GPU, whose launches a thread each makes
+/// Numbered like the streams of the GPU; each stream's launches get a thread.
+constexpr std::int64_t kFirstThread = 7;
 constexpr std::int64_t kFirstSynchronisation = std::int64_t{1} << 40;
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 

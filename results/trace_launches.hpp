@@ -32,13 +32,13 @@ class TraceLaunches {
   /// slice. What has no call here is launched by something else.
   void started(int stream, std::size_t index, ActivityId activity, TraceTrack device, std::int64_t start);
 
-  /// Of the call that records \p event; nothing: no stream does.
+  /// The call that records an event; absent: no stream does.
   struct Record {
     std::int64_t correlation = 0;
     std::size_t stream = 0;
   };
   std::optional<Record> record_of(EventId event) const { return records_[event]; }
-  /// Of a call that records an event or waits for one. Activities have lower numbers.
+  /// The number of a call that records an event or waits for one. Activities have lower numbers.
   std::int64_t correlation_of(std::size_t stream, std::size_t index) const;
 
   /// Writes all calls, in the order of launches. \returns the end of the last one [ps, in the trace]
@@ -52,7 +52,7 @@ class TraceLaunches {
     std::int64_t begin = 0, end = 0;  ///< [ps, in the trace]
     ActivityId activity = kNoActivity;
     TraceTrack device = {};
-    std::int64_t start = 0;  ///< of the activity's slice [ps, in the trace]
+    std::int64_t start = 0;  ///< start of the activity's slice [ps, in the trace]
   };
 
   const Operation& operation(OperationPlace place) const {
@@ -67,12 +67,12 @@ class TraceLaunches {
   const Script& script_;
   int process_;
   std::int64_t lead_;
-  std::vector<Call> calls_;                           ///< in the order of launches
-  std::vector<std::vector<std::size_t>> first_call_;  ///< by stream and operation: in calls_
-  std::vector<std::size_t> next_kernel_, next_wait_, next_communication_;  ///< by stream: operations
-  std::vector<std::size_t> messages_begun_;                                ///< by stream: of the next exchange
-  std::vector<std::size_t> operations_before_;                             ///< by stream
-  std::vector<std::optional<Record>> records_;                             ///< by event
+  std::vector<Call> calls_;                           ///< sorted by launch
+  std::vector<std::vector<std::size_t>> first_call_;  ///< [stream][operation]: position in calls_
+  std::vector<std::size_t> next_kernel_, next_wait_, next_communication_;  ///< per stream: operations
+  std::vector<std::size_t> messages_begun_;                                ///< per stream: the next exchange
+  std::vector<std::size_t> operations_before_;                             ///< per stream
+  std::vector<std::optional<Record>> records_;                             ///< indexed by event
 };
 
 }}  // namespace c3::results

@@ -22,7 +22,7 @@ constexpr int kFirstHost = 1'000'000;
 /// above 0.
 constexpr std::int64_t kFirstStream = 7;
 constexpr std::int64_t kFirstEngine = 1000;
-/// Of the host, for what spans the whole run.
+/// The host's track for what spans the whole run.
 constexpr std::int64_t kStepTrack = 0;
 constexpr double kPicosecondsPerNanosecond = 1000;
 
@@ -56,7 +56,7 @@ bool becomes_slice(const ActivityInfo& info) {
   return false;
 }
 
-/// As Kineto does.
+/// Kineto's names.
 const char* name_of_copy(HostWay way) {
   switch (way) {
     case HostWay::to_host:
@@ -69,7 +69,7 @@ const char* name_of_copy(HostWay way) {
   return "host";
 }
 
-/// As Nsight Compute names them, which Kineto's range profiler writes into its traces.
+/// Uses the names of Nsight Compute, which Kineto's range profiler writes into its traces.
 void add_moved(Json& args, const MovedBytes& moved) {
   args["dram__bytes_read.sum"] = moved.hbm_read.value;
   args["dram__bytes_write.sum"] = moved.hbm_written.value;
@@ -246,7 +246,7 @@ void TraceWriter::activity_finished(ActivityId id, Seconds at) {
   const auto track = track_of(activity);
   const std::int64_t end = picoseconds(at) + kLaunchLead;
   end_ = std::max(end_, end);
-  // To HolisticTraceAnalysis a slice with a stream in its args is device work.
+  // HolisticTraceAnalysis takes a slice with a stream in its args for device work.
   Json work = {{"device", activity.gpu}, {"stream", track.thread}, {"correlation", id}};
   const auto write = [&](const std::string& name, const char* category, const Json& args) {
     write_slice(activity, {.track = track,

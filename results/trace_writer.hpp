@@ -5,9 +5,10 @@
 /// collectives overlap each other: they are in the HDF5 file only.
 ///
 /// HolisticTraceAnalysis (hta/common/trace.py, hta/analyzers at commit 0935ba35) pairs each kernel and copy
-/// with one launch by `correlation`, knows launches by their names in the CUDA runtime, wants them to last and
-/// to begin before the kernel does, counts streams above 0 only, and takes its window from `ProfilerStep#N`. So
-/// every launch is a slice that ends when its host made it, and date 0 of the run is kLaunchLead in the trace.
+/// with one launch by `correlation`, knows launches by their names in the CUDA runtime, wants them to last
+/// and to begin before the kernel does, counts streams above 0 only, and takes its window out of
+/// `ProfilerStep#N`. So every launch is a slice that ends when its host made it, and date 0 of the run is
+/// kLaunchLead in the trace.
 ///
 /// What `c3sim import` needs to simulate the run again is written as PyTorch's profiler writes it with
 /// `record_shapes` and synchronisation events: operators with shapes around launches, arguments of collectives,
@@ -79,16 +80,17 @@ class TraceWriter : public Observer, public LaunchObserver {
     Bytes bytes;
     Flops flops;
     std::int64_t work_groups;
-    std::size_t operation = 0;  ///< of its stream; not of transfers and ranges
-    /// Of a range: what it encloses. It stands before them in the file, since of slices that begin together
-    /// viewers take the first one for the outer one.
+    std::size_t operation = 0;  ///< position in its stream; not for transfers and ranges
+    /// For a range: what it encloses. The range stands before its slices in the file, since viewers take the
+    /// first of several slices that begin together for the outer one.
     std::vector<HeldSlice> held = {};
   };
   struct Counter {
     std::string name;  ///< empty: not shown
     int gpu = -1;
     double scale = 1;
-    std::int64_t at = 0;  ///< of `used`, which is written when time moves on: of equal dates the last holds
+    /// Date of `used`, which is written when time moves on: the last of equal dates holds.
+    std::int64_t at = 0;
     double used = 0;
     double written = -1;  ///< last value in the file
   };
@@ -97,7 +99,7 @@ class TraceWriter : public Observer, public LaunchObserver {
   TraceLaunches& launches_of(int gpu) {
     return launches_.at(static_cast<std::size_t>(simulated_.class_of(gpu)));
   }
-  /// Of a copy, up to its start.
+  /// Writes the launch of a copy, which lasts up to the copy's start.
   void write_copy_launch(ActivityId id, const OpenActivity& activity);
   void write_wait(const OpenActivity& activity, std::int64_t end);
   void write_synchronisation(int number, std::int64_t launched);
@@ -113,17 +115,17 @@ class TraceWriter : public Observer, public LaunchObserver {
   Strategy strategy_;
   RankPartition simulated_;
   std::string shortened_;
-  std::vector<std::unique_ptr<TraceFile>> files_;  ///< by class of ranks
-  std::deque<TraceLaunches> launches_;             ///< by class of ranks
+  std::vector<std::unique_ptr<TraceFile>> files_;  ///< one per class of ranks
+  std::deque<TraceLaunches> launches_;             ///< one per class of ranks
   std::map<std::pair<int, std::int64_t>, std::int64_t>
       launched_;          ///< end of the last launch of a copy, by track [ps]
-  std::int64_t end_ = 0;  ///< of the last slice
-  std::map<std::pair<int, std::string>, CollectiveLabels> labels_;  ///< by stream and operation
-  std::vector<CollectiveLabel> message_labels_;                     ///< by stream
+  std::int64_t end_ = 0;  ///< end of the last slice
+  std::map<std::pair<int, std::string>, CollectiveLabels> labels_;  ///< keyed by stream and operation
+  std::vector<CollectiveLabel> message_labels_;                     ///< indexed by stream
   std::set<std::pair<int, int>> named_engines_;                     ///< rank and engine whose track has a name
-  std::unordered_map<ActivityId, OpenActivity> open_;               ///< of those that become slices
+  std::unordered_map<ActivityId, OpenActivity> open_;               ///< activities that become slices
   MovedBytesAccount moved_;
-  std::vector<Counter> counters_;  ///< by ResourceId
+  std::vector<Counter> counters_;  ///< indexed by ResourceId
 };
 
 }}  // namespace c3::results

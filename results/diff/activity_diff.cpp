@@ -49,7 +49,7 @@ class Matcher {
  public:
   Matcher(double tolerance, bool all_kinds) : tolerance_(tolerance), all_kinds_(all_kinds) {}
 
-  /// Of file \p side, 0 or 1; its names are \p numbers in ours.
+  /// Adds activities of file \p side, 0 or 1; its names are \p numbers in ours.
   void add(std::size_t side, const ResultTable& block, const std::vector<std::size_t>& numbers) {
     const auto& name = block.values<std::int64_t>("name");
     const auto& kind = block.values<std::string>("kind");

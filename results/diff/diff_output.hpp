@@ -17,8 +17,8 @@ std::string diff_text(const RunDiff& diff, std::size_t lines);
 /// app/README.md has its keys. Times in us. \param lines most activities; the other parts are whole
 std::string diff_json(const RunDiff& diff, std::size_t lines);
 
-/// Of what was recorded and what was simulated: how far apart they are, then the starts, then the durations
-/// that differ most. \param streams names, by number. \param lines as above, of each table
+/// Compares what was recorded with what was simulated: how far apart they are, then the starts, then the
+/// durations that differ most. \param streams names, indexed by number. \param lines as above, for each table
 std::string recorded_diff_text(const RecordedDiff& diff, const std::vector<std::string>& streams,
                                std::size_t lines);
 /// app/README.md has its keys. Times in us.

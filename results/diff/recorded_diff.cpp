@@ -18,7 +18,7 @@ namespace {
 struct Simulated {
   std::int64_t id = 0, start = 0, end = 0;
   std::string name;
-  std::int64_t waiting = 0;  ///< of a collective, until the first part of it ran
+  std::int64_t waiting = 0;  ///< a collective's wait, until its first part ran
 };
 
 using StreamKey = std::pair<std::int64_t, std::int64_t>;  ///< GPU and stream
@@ -47,7 +47,7 @@ class SimulatedWork {
     }
   }
 
-  /// In the order of each stream.
+  /// Returns the operations of each stream in order.
   SimulatedStreams finish() && {
     for (auto& [_, work] : streams_) {
       std::ranges::sort(work, {},
@@ -62,7 +62,8 @@ class SimulatedWork {
 
  private:
   SimulatedStreams streams_;
-  std::unordered_map<std::int64_t, std::int64_t> first_parts_;  ///< by id of a collective: its start
+  /// Start of the first part of each collective, keyed by id.
+  std::unordered_map<std::int64_t, std::int64_t> first_parts_;
 };
 
 SimulatedStreams simulated_streams(const StrategyIn& strategy) {
@@ -147,7 +148,7 @@ class Comparison {
 
   double tolerance_;
   RecordedDiff diff_;
-  std::map<std::pair<std::string, std::string>, RecordedTotal> totals_;  ///< by kind and name
+  std::map<std::pair<std::string, std::string>, RecordedTotal> totals_;  ///< keyed by kind and name
 };
 
 }  // namespace

@@ -17,8 +17,8 @@ struct RecordedMatch {
   std::int64_t number = 0;  ///< among those of its name on the stream, from 1
   std::int64_t recorded_start = 0, recorded_duration = 0;
   std::int64_t start = 0, duration = 0;
-  std::int64_t recorded_waiting = 0;  ///< of a collective's duration, until its last member came
-  std::int64_t waiting = 0;  ///< of a collective's duration, for members or CUs, until a part of it ran
+  std::int64_t recorded_waiting = 0;  ///< part of a collective's duration, until its last member came
+  std::int64_t waiting = 0;  ///< part of a collective's duration, for members or CUs, until a part of it ran
 
   std::int64_t start_shift() const { return start - recorded_start; }
   std::int64_t duration_change() const { return duration - recorded_duration; }
@@ -41,7 +41,7 @@ struct RecordedDiff {
   std::vector<RecordedTotal> totals;   ///< those whose durations change most first
   std::uint64_t equal = 0;             ///< matches with the same start and duration
   std::uint64_t only_recorded = 0, only_simulated = 0;
-  std::int64_t recorded_end = 0, simulated_end = 0;  ///< of the last kernel or collective
+  std::int64_t recorded_end = 0, simulated_end = 0;  ///< end of the last kernel or collective
 
   bool is_equal() const { return equal == matches.size() && only_recorded + only_simulated == 0; }
   /// So many of the starts, from 0 to 1, are off by no more, early or late [ps]. 0 where nothing was matched

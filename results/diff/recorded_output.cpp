@@ -26,7 +26,7 @@ std::string shortened(const std::string& name) {
   return name.size() > kLongest ? name.substr(0, kLongest - 3) + "..." : name;
 }
 
-/// In one unit.
+/// Prints times in one unit.
 class Times {
  public:
   explicit Times(std::int64_t longest) : unit_(unit_for(seconds(longest))) {}

@@ -44,7 +44,7 @@ struct StrategyDiff {
 
 struct RunDiff {
   std::string a, b;                                   ///< paths
-  std::vector<TextChange> facts = {};                 ///< of the runs: system, seed, version, ...
+  std::vector<TextChange> facts = {};                 ///< facts about the runs: system, seed, version, ...
   std::vector<TextChange> configuration = {};         ///< filled by who knows the configuration's language
   std::vector<StrategyDiff> strategies = {};          ///< those whose time changes most first
   std::vector<std::string> only_a = {}, only_b = {};  ///< strategies that are compared with none

@@ -57,7 +57,7 @@ std::string stream_name(const StrategyIn& strategy, std::int64_t stream) {
   return names[index];
 }
 
-/// Which row it is: its texts, of streams the name that its number stands for.
+/// A row's name: its texts, or for streams the name that its number stands for.
 std::string row_name(const StrategyIn& strategy, const ResultTable& table, std::size_t row) {
   if (table.name == "streams") return stream_name(strategy, table.values<std::int64_t>("stream").at(row));
   std::string name;

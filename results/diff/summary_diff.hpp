@@ -21,7 +21,7 @@ struct StrategyIn {
 struct NumberChange {
   std::string
       name;  ///< "time", "loss_hbm", "step.mfu", "step_classes.gemm.time", "memory.weights of mlp.up.bytes"
-  std::string unit;  ///< of the column: "ps", "B", "1", ...
+  std::string unit;  ///< unit of the column: "ps", "B", "1", ...
   std::optional<double> a, b;
 
   std::optional<double> change() const;    ///< b - a, absent unless both files have it
@@ -33,7 +33,7 @@ struct SummaryDiff {
   std::vector<NumberChange> changes =
       {};                            ///< times first, by how much they change; then the others, by what share
   std::size_t equal = 0;             ///< numbers that both have alike
-  Seconds time_a = {}, time_b = {};  ///< of the strategy
+  Seconds time_a = {}, time_b = {};  ///< the strategy's times
 
   Seconds time_change() const { return time_b - time_a; }
 };

@@ -54,7 +54,7 @@ std::string value_bar(std::string_view css_class, double from, double to, double
 }
 
 std::string whisker(const BarAxis& axis, double low, double high) {
-  constexpr double kStroke = 8;  // from the upper and from the lower edge of the cell
+  constexpr double kStroke = 8;  // distance to the upper and to the lower edge of the cell
   return fmt::format("<path class=\"whisker\" d=\"M{0} {2}H{1}M{0} {3}V{4}M{1} {3}V{4}\"/>",
                      short_number(axis.x(low)), short_number(axis.x(high)), short_number(kBarHeight / 2),
                      short_number(kStroke), short_number(kBarHeight - kStroke));

@@ -10,12 +10,12 @@ namespace c3 { inline namespace results {
 
 inline constexpr double kBarHeight = 26;  ///< pixels
 
-/// From \c low to \c high, which differ.
+/// Spans \c low to \c high, which differ.
 struct BarAxis {
   double low = 0.0, high = 1.0;
 
   void hold(std::optional<double> value);  ///< widens the axis until it contains \p value
-  double x(double value) const;            ///< in units of kPlotWidth
+  double x(double value) const;            ///< position in units of kPlotWidth
   std::string left(double value) const;    ///< the same in percent of the width, for CSS
   std::vector<double> ticks() const;       ///< round values, about six
 };

@@ -9,7 +9,7 @@ namespace c3 { inline namespace results {
 namespace {
 
 constexpr double kMostSteps = 6;
-constexpr double kRounding = 1e-9;  ///< of a step
+constexpr double kRounding = 1e-9;  ///< part of a step
 
 void add_round_ticks(CurveAxis& axis, double step) {
   for (double k = std::ceil(axis.low / step - kRounding); k * step <= axis.high + kRounding * step; ++k) {
@@ -55,7 +55,8 @@ CurveAxis value_axis(std::string name, double low, double high, bool is_log) {
     constexpr double kLogRoom = 1.1;
     return log_axis(std::move(name), low / kLogRoom, high * kLogRoom);
   }
-  constexpr double kNear = 0.4, kLeastSpan = 0.02;  // of the highest: what is flatter than that is drawn flat
+  // Shares of the highest: what is flatter than that is drawn flat.
+  constexpr double kNear = 0.4, kLeastSpan = 0.02;
   if (low >= 0 && low < kNear * high) low = 0;
   if (low == 0 && high == 0) high = 1;
   const double span = std::max(high - low, kLeastSpan * std::abs(high));

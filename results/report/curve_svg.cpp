@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kRight = kCurveWidth - kCurveRight, kFoot = kCurveHeight - kCurveBottom;
 
-/// From values to pixels.
+/// Converts values to pixels.
 struct Pixels {
   const CurvePlot& plot;
   double x(double value) const { return kCurveLeft + (kRight - kCurveLeft) * plot.x.share(value); }

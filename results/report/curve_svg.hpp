@@ -12,7 +12,7 @@ namespace c3 { inline namespace results {
 /// diamonds, and a legend below if the plot has one.
 std::string curve_figure(const CurvePlot& plot);
 
-/// Which curve is which.
+/// A legend that names the curves.
 std::string curve_legend(const CurvePlot& plot);
 
 /// For the figures of a page that has kReportStyle.

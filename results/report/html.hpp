@@ -16,8 +16,8 @@ std::string page_begin(std::string_view title, std::string_view style);
 inline constexpr const char* kPageEnd = "</main>\n</body>\n</html>\n";
 /// Rows of a table that have one header cell together. Each of \p rows is its other cells.
 std::string grouped_rows(std::string_view header, const std::vector<std::string>& rows);
-/// A table that scrolls where it is wider than the page. Cells are markup; one that begins with "<td" is a cell
-/// as it stands. The first of a row is its header.
+/// A table that scrolls where it is wider than the page. Cells are markup; one that begins with "<td" is a
+/// complete cell. The first cell of a row is its header.
 std::string table_html(std::string_view css_class, const std::vector<std::string>& header,
                        const std::vector<std::vector<std::string>>& rows);
 /// At most two decimals and no zeros at the end: "12.5", "3", "0".

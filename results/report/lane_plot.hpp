@@ -24,7 +24,8 @@ struct DrawnSlice {
   const Slice* first = nullptr;
   std::size_t count = 1;
   std::int64_t end = 0;
-  std::array<std::int64_t, kEnumNames<SliceColour>.size()> lasts = {};  ///< of all, by colour [ps]
+  /// How long each colour lasts in all slices [ps].
+  std::array<std::int64_t, kEnumNames<SliceColour>.size()> lasts = {};
 };
 
 /// Slices narrower than a unit are joined with narrow neighbours that are less than a unit away.
@@ -33,8 +34,8 @@ std::vector<DrawnSlice> drawn_slices(const std::vector<Slice>& slices, const Tim
 /// Lines where a slice follows another at once.
 std::string slice_edges(const std::vector<DrawnSlice>& drawn, const TimeAxis& axis, double y, double height);
 
-/// A rectangle for the wait before the first part, one for the rest. Of several slices one for each colour, as
-/// high as its share of their time.
+/// A rectangle for the wait before the first part, one for the rest. Several slices get a rectangle for each
+/// colour, as high as its share of their time.
 std::string slice_shapes(const DrawnSlice& drawn, const TimeAxis& axis, double y, double height);
 
 }}  // namespace c3::results

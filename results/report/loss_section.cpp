@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kBarHeight = 20;  // pixels
 
-/// Of all bars: gains go to the left of zero, losses to the right.
+/// The scale that all bars share: gains go to the left of zero, losses to the right.
 struct LossScale {
   Seconds gains, losses;  ///< the longest stacks
   double x(Seconds loss) const { return kPlotWidth * ((gains + loss) / (gains + losses)); }

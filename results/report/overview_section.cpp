@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kBarHeight = 20;  // pixels; a half for each side
 
-/// Of what was drawn, or of a whole training step.
+/// The split of what was drawn, or of a whole training step.
 BusySplit split_of(const ReportRun& run, std::size_t index) {
   const std::optional<StepResult>& step = run.study.strategies[index].step;
   if (!step) return run.timelines[index].split();

@@ -14,7 +14,7 @@ namespace c3 { inline namespace results {
 /// A plot is about as many pixels wide on a large screen: what is narrower than a unit cannot be seen there.
 inline constexpr int kPlotWidth = 1200;
 
-/// From 0 to \p end, the same for everything that is compared.
+/// Spans 0 to \p end, the same for everything that is compared.
 struct TimeAxis {
   std::int64_t end = 1;  ///< ps
   TimeUnit unit;

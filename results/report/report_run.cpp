@@ -24,7 +24,7 @@ std::string several(const std::map<double, int>& counts) {
   return text;
 }
 
-/// Of the first GPU. Capacities are those at the start; links are counted in the direction that sends.
+/// Facts about the first GPU. Capacities are those at the start; links are counted in the direction that sends.
 std::vector<GpuFact> read_facts(const ResultReader& file, const std::string& strategy) {
   const auto list = file.table(strategy, "resources/list");
   const auto& names = list.values<std::string>("name");

@@ -21,9 +21,9 @@ struct GpuFact {
 struct ReportRun {
   std::string label;  ///< the system; of two with the same one the file's name is added
   std::string file;
-  std::vector<std::pair<std::string, std::string>> attributes;  ///< of the file's root
-  StudyResult study;                                            ///< of the chosen strategies
-  std::vector<StrategyTimeline> timelines;                      ///< by strategy of the study
+  std::vector<std::pair<std::string, std::string>> attributes;  ///< attributes of the file's root
+  StudyResult study;                                            ///< results of the chosen strategies
+  std::vector<StrategyTimeline> timelines;                      ///< one per strategy of the study
   std::vector<RecordedBuffers> buffers = {};                    ///< likewise
   std::string gpu;
   int ranks = 1;

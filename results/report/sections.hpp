@@ -27,9 +27,9 @@ inline constexpr std::array kLossParts{LossPart{"dispatch", "dispatch", &LossSpl
 /// What all sections share.
 struct ReportScope {
   std::span<const ReportRun> runs;
-  std::vector<std::string> strategies;  ///< of all runs, in the order of the first that has them
-  TimeAxis axis;                        ///< of times
-  TimeAxis timelines;                   ///< of what is drawn, which of a training step may be a part
+  std::vector<std::string> strategies;  ///< strategies of all runs, in the order of the first that has them
+  TimeAxis axis;                        ///< the axis for times
+  TimeAxis timelines;                   ///< the axis for what is drawn, which may be a part of a training step
 
   bool compares() const { return runs.size() > 1; }
   /// "token", "image": by the time per which runs are compared, as all are steps of them and not all do the

@@ -8,8 +8,8 @@
 namespace c3 { inline namespace results {
 namespace {
 
-constexpr double kWorthNaming = 0.05;  ///< of what is lost and gained together
-constexpr double kWorthSaying = 0.01;  ///< of the strategy's time
+constexpr double kWorthNaming = 0.05;  ///< share of what is lost and gained together
+constexpr double kWorthSaying = 0.01;  ///< share of the strategy's time
 
 std::string notes_sentence(const StrategyResult& strategy) {
   return strategy.notes.empty() ? "" : fmt::format("{}. ", fmt::join(strategy.notes, "; "));

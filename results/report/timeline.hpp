@@ -1,6 +1,6 @@
 #pragma once
-/// What one strategy's recorded run did, as the page shows it: slices on streams and copy engines, and the use
-/// of resources.
+/// What one strategy's recorded run did, as the page shows it: slices on streams and copy engines, and how
+/// resources were used.
 
 #include <cstdint>
 #include <optional>
@@ -31,14 +31,14 @@ struct Slice {
   std::vector<std::string> released_by = {};
   std::vector<std::string> waited_for = {};  ///< between its release and its first part
   Intervals busy = {};                  ///< while a part of it runs; of a transfer and a wait: start to end
-  std::vector<SlicePhase> phases = {};  ///< in the order of their ends; empty of one that has none
+  std::vector<SlicePhase> phases = {};  ///< sorted by their ends; empty where it has none
 };
 
 struct Lane {
-  int number = 0;  ///< of the stream or engine
+  int number = 0;  ///< number of the stream or engine
   std::string label;
-  std::vector<Slice> slices;         ///< by start
-  std::vector<Slice> recorded = {};  ///< of a stream that repeats a trace: the same as recorded, in its order
+  std::vector<Slice> slices;         ///< sorted by start
+  std::vector<Slice> recorded = {};  ///< for a stream that repeats a trace: its recorded slices, in its order
 };
 
 struct GpuTimeline {
@@ -47,7 +47,7 @@ struct GpuTimeline {
   std::vector<Lane> engines;  ///< those that copied
   UseCurve cus{"CUs"}, hbm{"HBM"}, links{"links"};
   std::vector<UseCurve> each_link;
-  std::vector<UseCurve> channels = {};  ///< of HBM, by number, where it is simulated as such
+  std::vector<UseCurve> channels = {};  ///< HBM channels by number, when they are simulated
 };
 
 /// How the time of one GPU divides, from unions of the intervals in which parts of kernels and of collectives
@@ -61,8 +61,8 @@ struct BusySplit {
 
 struct StrategyTimeline {
   std::int64_t time = 0;                                    ///< ps
-  std::vector<GpuTimeline> gpus;                            ///< by rank, never empty
-  std::optional<std::int64_t> recorded_end = std::nullopt;  ///< of what it repeats [ps]
+  std::vector<GpuTimeline> gpus;                            ///< sorted by rank, never empty
+  std::optional<std::int64_t> recorded_end = std::nullopt;  ///< end of the recording that it repeats [ps]
 
   /// The GPU that ends last, by its own parts; of equals the lowest rank.
   const GpuTimeline& last_gpu() const;

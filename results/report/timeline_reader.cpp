@@ -51,7 +51,7 @@ struct Parts {
     united_at = 2 * busy.size() + united_at;
   }
 
-  /// As phases of \p slice, if parts have names of their own.
+  /// The parts as phases of \p slice, if they have names of their own.
   std::vector<SlicePhase> phases_of(const Slice& slice) {
     if (slice.kind != "kernel" || (named.size() == 1 && named.front().name == slice.name)) return {};
     return std::move(named);
@@ -72,8 +72,8 @@ struct Parts {
 
 struct Activities {
   std::unordered_map<Id, Activity> by_id;
-  std::vector<Id> ids;             ///< of by_id, in order of end
-  std::vector<Id> parents;         ///< by id, of all activities; 0 for none
+  std::vector<Id> ids;             ///< ids in by_id, in order of end
+  std::vector<Id> parents;         ///< indexed by id, for all activities; 0 for none
   std::vector<std::int64_t> ends;  ///< likewise [ps]
 
   Id parent_of(Id id) const { return of(parents, id); }
@@ -274,7 +274,7 @@ struct Membership {
   std::size_t member = 0;
 };
 
-/// Which curves every resource is part of, by its number.
+/// For each resource, by its number: the curves that it is part of.
 std::vector<std::vector<Membership>> memberships(const ResultTable& list, std::map<int, GpuTimeline>& gpus) {
   const auto& names = list.values<std::string>("name");
   const auto& units = list.values<std::string>("unit");

@@ -22,7 +22,7 @@ struct Panel {
   const TimeAxis& axis;
   std::size_t& merged;
 
-  /// Of a training step fewer layers and micro-batches may be drawn than it has.
+  /// A training step may be drawn with fewer layers and micro-batches than it has.
   bool is_part() const { return strategy.step && strategy.step->is_shortened; }
 
   /// The lines that cross all rows.
@@ -67,7 +67,7 @@ std::string slices_row(const Panel& panel, const std::vector<Slice>& all, std::s
   return row(css_class, label, svg + panel.marks(kStreamHeight) + kPlotEnd + names);
 }
 
-/// Of a stream that repeats a trace two rows, what was simulated above what was recorded.
+/// A stream that repeats a trace has two rows, what was simulated above what was recorded.
 std::string stream_rows(const Panel& panel, const Lane& lane, int rank) {
   const std::string what = fmt::format("stream {} of GPU {}", lane.label, rank), label = escaped(lane.label);
   if (!panel.timeline.recorded_end) return slices_row(panel, lane.slices, "stream", what, label);

@@ -12,8 +12,8 @@ class UseCurve {
   UseCurve() = default;
   explicit UseCurve(std::string name) : name_(std::move(name)) {}
 
-  /// From now on steps less than \p resolution [ps] apart are one, with their mean, so that a curve of a long
-  /// run has no more of them than are seen. At first 0: none are.
+  /// Joins steps that are less than \p resolution [ps] apart, with their mean, so that a curve of a long run
+  /// has no more steps than can be seen. The resolution is 0 at first, which joins nothing.
   void coarsen(std::int64_t resolution) { resolution_ = resolution; }
 
   /// \returns the member's number. Until its first step it is unused.
@@ -23,7 +23,7 @@ class UseCurve {
 
   const std::string& name() const noexcept { return name_; }
   std::size_t members() const noexcept { return members_.size(); }
-  double capacity() const noexcept { return capacity_; }  ///< of all members at the start
+  double capacity() const noexcept { return capacity_; }  ///< sum over all members at the start
 
   /// Mean share of capacity in use, 0 to 1, in each of \p bins equal parts of [0, \p end).
   std::vector<double> shares(std::int64_t end, std::size_t bins) const;
@@ -49,7 +49,7 @@ class UseCurve {
   std::vector<Member> members_;
   std::vector<Step> steps_;      // the last may go on
   Step now_;                     // since when the share is what it is
-  double area_ = 0;              // of share x ps, from the last of steps_ until now
+  double area_ = 0;              // integral of share x ps, between the last of steps_ and now
   double peak_ = 0;              // before now
   std::int64_t resolution_ = 0;  // ps
 };

@@ -10,7 +10,7 @@ namespace c3 { inline namespace results {
 
 /// One unit for all numbers that are shown together.
 struct ValueScale {
-  double size = 1;   ///< of the unit, in that of the numbers
+  double size = 1;   ///< size of the unit, in that of the numbers
   std::string unit;  ///< empty of a plain number
 
   std::string text(double value) const;              ///< "3.265"
@@ -22,13 +22,13 @@ struct ValueScale {
 /// bytes and rates have decimal prefixes. \p is_share: in %.
 ValueScale scale_for(std::string_view units, std::span<const double> values, bool is_share);
 
-/// In the decimal prefix that leaves one to three digits before the point: "117.4 MB", "4.73 TB/s".
+/// The value with the decimal prefix that leaves one to three digits before the point: "117.4 MB", "4.73 TB/s".
 std::string with_prefix(double value, std::string_view unit);
 
 /// Bytes by powers of 1024: "896 MiB".
 std::string bytes_text(double bytes);
 
-/// Of the values of one swept key, each with its unit: sizes by powers of 1024 or of 1000, whichever is
+/// Labels for the values of one swept key, each with its unit: sizes by powers of 1024 or 1000, whichever is
 /// shorter.
 std::vector<std::string> level_labels(std::string_view units, std::span<const double> values);
 

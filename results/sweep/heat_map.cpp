@@ -5,7 +5,7 @@
 namespace c3 { inline namespace results {
 namespace {
 
-/// Where \p level is among the kept ones, if it is.
+/// The position of \p level among the kept ones, if it is kept.
 std::optional<std::size_t> place_of(const std::vector<std::size_t>& kept, std::size_t level) {
   const auto found = std::ranges::lower_bound(kept, level);
   if (found == kept.end() || *found != level) return std::nullopt;

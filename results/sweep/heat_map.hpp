@@ -20,7 +20,7 @@ struct HeatMap {
   std::vector<std::vector<HeatCell>> cells;  ///< [down][across]
 };
 
-/// Of the cases of one panel. \p axes: across, down; of each at most \p most values are kept.
+/// Maps the cases of one panel. \p axes: across, down; at most \p most values of each are kept.
 HeatMap heat_map(const SweepGrid& grid, const SweepPanel& panel, std::pair<std::size_t, std::size_t> axes,
                  const std::string& metric, std::size_t most);
 

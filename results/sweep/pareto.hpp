@@ -1,5 +1,5 @@
 #pragma once
-/// Which of many points no other beats.
+/// Finds the points that no other point beats.
 
 #include <cstddef>
 #include <span>

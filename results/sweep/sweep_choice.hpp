@@ -41,13 +41,13 @@ SweepChoice choose(const SweepGrid& grid, const SweepWishes& wishes);
 
 /// A plot of several: combinations of values of some axes.
 struct SweepPanel {
-  std::vector<std::size_t> levels;  ///< of the axes that tell panels apart
+  std::vector<std::size_t> levels;  ///< one for each axis that tells panels apart
   std::string title;
   std::vector<const SweepCase*> cases;
 };
 
-/// By values of \p axes, which the grid has; at most \p most of them, evenly thinned. \returns also how many
-/// there are.
+/// A panel for each combination of values of \p axes, which the grid has; at most \p most panels, evenly
+/// thinned. \returns also how many there are.
 std::pair<std::vector<SweepPanel>, std::size_t> panels_of(const SweepGrid& grid,
                                                           const std::vector<std::size_t>& axes,
                                                           std::size_t most);

@@ -1,8 +1,8 @@
 #pragma once
 /// The folder of a sweep: `manifest.json` says what its points are, `points/ID.json` is the result of one.
 /// Every file is written beside its place and moved there whole, so that several processes may write at once
-/// and any of them may be killed: a file is there complete, or it is not there. Its first line has the SHA-256
-/// of the others: what was edited, or cut short by copying, counts as not there or is refused.
+/// and any of them may be killed: a file is there complete, or it is not there. Its first line has the
+/// SHA-256 of the others; a file that was edited, or cut short by copying, counts as not there or is refused.
 
 #include <filesystem>
 #include <optional>
@@ -19,12 +19,12 @@ namespace c3 { inline namespace results {
 struct SweepManifest {
   std::string experiment;
   std::string file;          ///< the experiment's
-  std::string command_line;  ///< that makes the sweep again
+  std::string command_line;  ///< command that makes the sweep again
   std::string definition;    ///< TOML with [sweep]
   std::string software_version, git_commit;
   std::vector<ColumnData> axes;       ///< swept keys, a row a point
-  std::vector<std::string> ids;       ///< of the points
-  std::vector<std::string> commands;  ///< that run one point alone, with its timeline
+  std::vector<std::string> ids;       ///< the points' ids
+  std::vector<std::string> commands;  ///< commands that run one point alone, with its timeline
 
   std::size_t points() const { return ids.size(); }
 };
@@ -45,7 +45,7 @@ PointNumber point_number(const std::string& strategy, SummaryNumber number);
 /// What came out of a point.
 struct PointResult {
   PointStatus status = PointStatus::ok;
-  std::string error;  ///< of a failed one, or what does not fit
+  std::string error;  ///< why a point failed, or what does not fit
   std::vector<PointNumber> numbers;
 };
 
@@ -55,7 +55,7 @@ std::string point_id(std::string_view resolved_configuration);
 /// What an earlier command left in a folder.
 struct EarlierSweep {
   SweepManifest manifest;
-  bool is_intact = true;  ///< as this version of c3sim wrote it
+  bool is_intact = true;  ///< the file is what this version of c3sim wrote
 };
 
 class SweepFolder {

@@ -17,16 +17,16 @@ inline constexpr std::string_view kStrategyAxis = "strategy";
 
 /// One combination of values under one strategy.
 struct SweepCase {
-  std::vector<std::size_t> levels;  ///< of every axis of the grid
+  std::vector<std::size_t> levels;  ///< one for every axis of the grid
   std::string strategy;
-  std::vector<std::size_t> rows;  ///< of the table, one a seed
+  std::vector<std::size_t> rows;  ///< rows of the table, one a seed
 };
 
 /// A number over seeds.
 struct Spread {
-  double median = 0;  ///< by nearest rank: a run that was simulated
+  double median = 0;  ///< nearest rank: a run that was simulated
   double low = 0, high = 0;
-  std::size_t row = 0;  ///< of the median
+  std::size_t row = 0;  ///< row of the median
   std::size_t count = 1;
 };
 
@@ -44,13 +44,13 @@ class SweepGrid {
   const std::vector<std::string>& strategies() const { return strategies_; }
   /// Places of those that take several values and depend on no other.
   std::vector<std::size_t> free_axes() const;
-  /// In the order of the table, strategies of one point together.
+  /// Cases in the order of the table, strategies of one point together.
   const std::vector<SweepCase>& cases() const { return cases_; }
   std::size_t seeds() const { return seeds_; }
   std::optional<std::size_t> axis(std::string_view name) const;
 
-  /// Of a metric: `NUMBER` of the case's strategy, `STRATEGY.NUMBER`, or a swept number. Absent where no seed
-  /// has it.
+  /// The value of a metric: `NUMBER` of the case's strategy, `STRATEGY.NUMBER`, or a swept number. Absent where
+  /// no seed has it.
   std::optional<Spread> value(const SweepCase& at, const std::string& metric) const;
   /// Why there is no value: the first status that is not ok, else "no value".
   std::string status(const SweepCase& at) const;

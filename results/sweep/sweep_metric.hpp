@@ -8,12 +8,12 @@ namespace c3 { inline namespace results {
 enum class Better { less, more, neither };
 
 struct SweepMetric {
-  std::string_view number;  ///< as in summary_numbers.hpp, or how its name ends
+  std::string_view number;  ///< name in summary_numbers.hpp, or how it ends
   Better better;
-  bool is_share = false;  ///< of one: shown in %
+  bool is_share = false;  ///< a share of 1: shown in %
 };
 
-/// Of `NUMBER` or `STRATEGY.NUMBER`; one that is not known is neither.
+/// The metric `NUMBER` or `STRATEGY.NUMBER`; one that is not known has Better::neither.
 const SweepMetric& sweep_metric(std::string_view metric);
 
 }}  // namespace c3::results

@@ -16,7 +16,8 @@ namespace c3 { inline namespace results {
 /// Columns of equal length: `id`, the swept keys, `status` (ok, out_of_memory, failed or missing), `error`,
 /// `STRATEGY.NUMBER` of every number that any point has (NaN where a point has it not), `command`.
 struct SweepTable {
-  std::vector<std::pair<std::string, std::string>> attributes;  ///< of the file: what was swept, by what
+  /// Attributes of the file: what was swept, by what.
+  std::vector<std::pair<std::string, std::string>> attributes;
   std::vector<ColumnData> columns;
   std::size_t axes = 0;  ///< how many columns behind the first are swept keys
 
@@ -26,13 +27,13 @@ struct SweepTable {
   std::size_t count(std::string_view status) const;
 };
 
-/// Of whatever is in the folder. The same for the same results, in whatever order they came and whoever made
-/// them. \throws IoError when it holds no sweep, or a damaged file
+/// Merges whatever is in the folder. The table is the same for the same results, in whatever order they came
+/// and whoever made them. \throws IoError when it holds no sweep, or a damaged file
 SweepTable merge_sweep(const SweepFolder& folder);
 
-/// As group `points` of an HDF5 file. \throws IoError
+/// Writes group `points` of an HDF5 file. \throws IoError
 void write_sweep_file(const std::filesystem::path& path, const SweepTable& table);
-/// The same into \p file, which is not renamed yet.
+/// Writes the group into \p file, which is not renamed yet.
 void write_sweep_file(TemporaryFile& file, const SweepTable& table);
 SweepTable read_sweep_file(const std::filesystem::path& path);
 /// Whether \p path is an HDF5 file of a sweep. \throws IoError when it is no HDF5 file of ours

@@ -1,5 +1,5 @@
 #pragma once
-/// Which values the keys of a sweep take, and how keys depend on each other.
+/// The values that the keys of a sweep take, and how keys depend on each other.
 
 #include <functional>
 #include <span>
@@ -15,10 +15,10 @@ namespace c3 { inline namespace results {
 /// A swept key.
 struct SweptKey {
   std::string name;
-  std::string units = {};                ///< of the numbers
+  std::string units = {};                ///< units of the numbers
   std::vector<double> numbers = {};      ///< the values, rising; none of a key with texts
-  std::vector<std::string> labels = {};  ///< of the values, for people; texts in the order of the sweep
-  std::vector<std::size_t> level = {};   ///< of every row of the table: which value it has
+  std::vector<std::string> labels = {};  ///< labels of the values, for people; texts in the order of the sweep
+  std::vector<std::size_t> level = {};   ///< one for every row of the table: which value it has
   std::string follows = {};              ///< the key that determines this one, or empty
   bool is_given = false;    ///< it changes the work or the machine, and is no choice of how to run it
   bool is_machine = false;  ///< it changes the machine
@@ -31,8 +31,8 @@ struct SweptKey {
 /// Makes labels of values that have these units.
 using LevelLabels = std::function<std::vector<std::string>(std::string_view units, std::span<const double>)>;
 
-/// The swept keys of \p table without its seed. Of keys that are swept together the one with the most values
-/// stands for all, of equal ones the first, of \p preferred ones if there are any.
+/// The swept keys of \p table without its seed. When keys are swept together, the one with the most values
+/// stands for all; among equals the first, and among \p preferred ones if there are any.
 std::vector<SweptKey> swept_keys(const SweepTable& table, const LevelLabels& labels,
                                  const std::vector<std::string>& preferred = {});
 

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kMostPanels = 12, kMostBars = 40;
 constexpr double kBarHeight = 16;  // pixels
 
-/// From the least value below 0, else 0, to the largest.
+/// Spans the least value below 0, else 0, to the largest.
 struct BarScale {
   ValueScale value;
   double low = 0, high = 0;

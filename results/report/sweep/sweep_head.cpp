@@ -56,7 +56,8 @@ std::string counts_text(const SweepGrid& grid) {
   return text;
 }
 
-/// Of how many strategies of points the time was not simulated whole, and how little of it was; empty: of none.
+/// How many strategies of points have times that were not simulated whole, and the least part that was; empty:
+/// none.
 std::string estimates_text(const SweepTable& table) {
   std::size_t estimated = 0;
   double least = 1.0, widest = 0.0;

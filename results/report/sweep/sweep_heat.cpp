@@ -23,7 +23,7 @@ const char* ink(Colour colour) {
   return luminance > kEqual ? "#000" : "#fff";
 }
 
-/// From the worst value to the best; where no way is better, from the least.
+/// Spans the worst value to the best; where no way is better, it begins at the least.
 struct HeatScale {
   ValueScale value;
   double dark = 0, bright = 0;

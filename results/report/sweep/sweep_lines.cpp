@@ -13,7 +13,7 @@ namespace c3 { inline namespace results {
 namespace {
 
 constexpr std::size_t kMostPanels = 12;
-constexpr std::size_t kMostPoints = 12'000;  ///< of all plots together
+constexpr std::size_t kMostPoints = 12'000;  ///< points of all plots together
 
 /// What the plots of one section have in common, so that they compare.
 struct LineAxes {
@@ -29,7 +29,7 @@ bool is_log(const std::vector<double>& values) {
   return low > 0 && high > kFar * low;
 }
 
-/// Of medians, and of the band around them.
+/// The axis that holds all medians and the bands around them.
 CurveAxis common_y(const SweepScope& scope, const ValueScale& scale) {
   std::vector<double> values;
   for (const SweepCase& at : scope.grid.cases()) {

@@ -11,9 +11,10 @@
 namespace c3 { inline namespace results {
 
 struct SweepPageRequest {
-  std::string title;                    ///< empty: the experiment
-  std::string command;                  ///< that makes this page, less what says what is drawn
-  std::vector<std::string> strategies;  ///< empty: all
+  std::string title;  ///< empty: the experiment
+  /// Command that makes this page, without the words that say what is drawn.
+  std::string command;
+  std::vector<std::string> strategies;                    ///< empty: all
   std::vector<std::pair<std::string, std::string>> only;  ///< keys and labels of values
   SweepWishes wishes;
 };

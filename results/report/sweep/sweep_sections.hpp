@@ -15,13 +15,13 @@ namespace c3 { inline namespace results {
 struct SweepScope {
   const SweepGrid& grid;
   SweepChoice choice;
-  std::string command;  ///< that makes this page, less what says what is drawn
+  std::string command;  ///< command that makes this page, without the words that say what is drawn
 };
 
 std::string sweep_head_section(const SweepScope& scope, const std::string& title);
 std::string sweep_best_section(const SweepScope& scope);
 std::string sweep_lines_section(const SweepScope& scope);  ///< along x's numbers
-std::string sweep_bars_section(const SweepScope& scope);   ///< where x has none
+std::string sweep_bars_section(const SweepScope& scope);   ///< for an x without numbers
 std::string sweep_heat_section(const SweepScope& scope);
 std::string sweep_pareto_section(const SweepScope& scope);
 std::string sweep_failures_section(const SweepScope& scope);
