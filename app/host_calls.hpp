@@ -7,7 +7,7 @@
 
 namespace c3 { inline namespace app {
 
-/// Of the preset \p host; no cost when it is empty. \throws ConfigError for a name that is no preset's.
+/// The costs in preset \p host; none when it is empty. \throws ConfigError for a name that is no preset's.
 CallCosts calls_of(const std::string& host);
 
 }}  // namespace c3::app

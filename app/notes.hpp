@@ -15,7 +15,7 @@ void print_notes(const std::vector<std::string>& notes);
 /// Overrides that no kernel of \p cases uses, and figures of their GPUs that are in doubt.
 std::vector<std::string> notes_on(const KernelOptions& options, const std::vector<KernelCase>& cases);
 
-/// The same of a collective.
+/// Notes on a collective.
 std::vector<std::string> notes_on(const CollectiveOptions& options, const CollectiveRequest& request);
 
 }}  // namespace c3::app

@@ -53,7 +53,7 @@ class SharedText {
   int file_;
 };
 
-/// In the worker. \returns its exit code
+/// Runs in the worker. \returns its exit code
 int do_task(const ParallelTask& task, const SharedText& text) {
   try {
     text.write(task.work());

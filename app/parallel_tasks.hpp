@@ -11,7 +11,7 @@ namespace c3 { inline namespace app {
 struct ParallelTask {
   std::string name;
   std::function<std::string()> work;
-  bool can_be_spared = false;  ///< where its process is killed, as when memory runs out, its text is empty
+  bool can_be_spared = false;  ///< if its process is killed, as when memory runs out, its text is empty
 };
 
 /// Runs \p tasks on up to \p workers processes, and returns what each returned, in their order. \param done

@@ -15,11 +15,11 @@ struct CommandCase {
   std::vector<std::string> words;
 };
 
-/// In the order in which they are reported. Most are of a step of Llama 3 70B on 64 H100, in four stages of
-/// five chunks, with 64 micro-batches.
+/// The cases in the order in which they are reported. Most run a step of Llama 3 70B on 64 H100, in four
+/// stages of five chunks, with 64 micro-batches.
 std::vector<CommandCase> all_command_cases();
 
-/// Of one program.
+/// What a command costs under one program.
 struct CommandCost {
   double user_seconds = 0.0;
   std::uint64_t peak_rss_bytes = 0;
@@ -27,8 +27,8 @@ struct CommandCost {
 
 struct CommandMeasurement {
   CommandCost here;                    ///< medians
-  std::optional<CommandCost> against;  ///< of the other program
-  double ratio = 1.0;                  ///< of CPU times, other over here: the median of pairs
+  std::optional<CommandCost> against;  ///< cost under the other program
+  double ratio = 1.0;                  ///< ratio of CPU times, other over here: the median of pairs
 };
 
 /// Runs \p work \p repeats times, each time by both programs in turn. \param against path of the other program;

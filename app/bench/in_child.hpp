@@ -13,7 +13,7 @@ namespace c3::bench {
 /// child fails, having said why on stderr; std::system_error when there can be none.
 void run_in_child(std::span<std::byte> result, const std::function<void(std::span<std::byte>)>& work);
 
-/// The same for a \p Report that can be copied byte by byte.
+/// Like run_in_child(), for a \p Report that can be copied byte by byte.
 template <class Report>
 Report report_of_child(const std::function<Report()>& work) {
   Report report{};

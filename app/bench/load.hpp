@@ -22,7 +22,7 @@ struct Lane {
 struct Load {
   std::string name;
   std::string what;                  ///< one line for humans
-  std::vector<double> capacities{};  ///< by ResourceId [B/s, or CUs]
+  std::vector<double> capacities{};  ///< indexed by ResourceId [B/s, or CUs]
   std::vector<Lane> lanes{};
   std::size_t ring_size = 1;
   std::size_t events = 0;         ///< completions of one timed run

@@ -13,8 +13,9 @@ struct Measurement {
   double events_per_s = 0.0;         ///< CPU time, in SimGrid's loop
   double limit_events_per_s = 0.0;   ///< the same solver without SimGrid
   double native_events_per_s = 0.0;  ///< SimGrid's own activities
-  std::uint64_t peak_rss_bytes = 0;  ///< of the process that runs the first two, SimGrid's library included
-  std::string dates_sha256;          ///< of all completion dates (doubles, in order)
+  /// Peak of the process that runs the first two, SimGrid's library included.
+  std::uint64_t peak_rss_bytes = 0;
+  std::string dates_sha256;  ///< hash of all completion dates (doubles, in order)
 };
 
 /// Repeats of "here" and "limit" alternate, so that both see the same machine.

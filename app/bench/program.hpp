@@ -26,7 +26,7 @@ class Program {
   void begin();
   void on_done(std::size_t lane, double date);
 
-  std::vector<double> take_dates() { return std::move(dates_); }  ///< of completions, in order
+  std::vector<double> take_dates() { return std::move(dates_); }  ///< completion dates, in order
 
  private:
   /// Operations of one rank, counted.

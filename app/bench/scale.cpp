@@ -18,7 +18,7 @@ namespace {
 constexpr const char* kSystem = "h100-sxm-8";
 constexpr Bytes kRingBytes{1024.0 * 1024.0};
 constexpr Bytes kHierarchyBytes{1024.0 * 1024.0 * 1024.0};
-constexpr int kChunks = 4;  // of a step of a ring, in flight one after another
+constexpr int kChunks = 4;  // chunks of a step of a ring, in flight one after another
 
 struct TimedRun {
   double cpu_seconds = 0.0;

@@ -22,24 +22,24 @@ struct ScaleCase {
   int most_repeats = 100;  ///< long ones are run less often than asked for
 };
 
-/// In the order in which they are reported.
+/// The cases in the order in which they are reported.
 std::vector<ScaleCase> all_scale_cases();
 
-/// The same collective as one flow a stage.
+/// The collective of the case, run as one flow a stage.
 struct GangMeasurement {
   double cpu_seconds = 0.0;
   double simulated_seconds = 0.0;
 };
 
-/// CPU times are the best of the repeats: of a ring from its making to its last completion, of the others of
-/// everything.
+/// CPU times are the best of the repeats. A ring is timed between its making and its last completion;
+/// everything else is timed whole.
 struct ScaleMeasurement {
   double cpu_seconds = 0.0;
-  std::optional<double> limit_cpu_seconds = std::nullopt;  ///< of a ring: the same solver without SimGrid
+  std::optional<double> limit_cpu_seconds = std::nullopt;  ///< rings only: the same solver without SimGrid
   std::uint64_t flows = 0;                                 ///< completed
-  double simulated_seconds = 0.0;                          ///< of the collective; 0 of a platform
+  double simulated_seconds = 0.0;                          ///< duration of the collective; 0 for a platform
   std::uint64_t peak_rss_bytes = 0;                        ///< without the gang
-  std::optional<GangMeasurement> gang = std::nullopt;      ///< of a ring
+  std::optional<GangMeasurement> gang = std::nullopt;      ///< rings only
 };
 
 /// Each case in processes of its own. \throws std::logic_error when two runs of a case, in SimGrid's loop or

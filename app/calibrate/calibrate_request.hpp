@@ -10,14 +10,14 @@
 
 namespace c3 { inline namespace app {
 
-/// As typed.
+/// Options as typed.
 struct CalibrateOptions {
   std::vector<std::string> files;  ///< FILE, or GPU[,GPU..]=FILE
   std::string kernel_class;        ///< gemm, attention, vector
   std::vector<std::string> train;  ///< GPUs; empty: all
   std::string output;
   std::string start;   ///< file; empty: the shipped one
-  std::string source;  ///< of the data, for the file written
+  std::string source;  ///< source of the data, for the file written
   std::string host;    ///< preset, whose part of a call is in the times; empty: none
   std::vector<std::string> hold;
   std::vector<std::string> free;  ///< fitted although the start only assumes them
@@ -35,17 +35,18 @@ struct MeasuredSet {
   std::vector<GpuSpec> gpus;
   std::vector<KernelSample> train;
   std::vector<KernelSample> test;
-  std::vector<KernelSample> others;  ///< of GPUs that --train does not name
+  std::vector<KernelSample> others;  ///< samples on GPUs that --train does not name
   std::vector<std::string> sources;  ///< files
   std::vector<BrokenRow> broken;     ///< rows that say nothing sensible, without their text
   std::size_t short_rows = 0;        ///< below --min-time
-  std::size_t impossible = 0;        ///< that their GPU cannot run
+  std::size_t impossible = 0;        ///< rows that their GPU cannot run
 };
 
 /// "vector_gemm", "matrix_gemm", "vector" or "attention", by --class and what the samples hold.
 std::string coefficient_class(const CalibrateOptions& options, const MeasuredSet& set);
 
-/// Reads the files. Of one shape measured twice on a GPU the faster counts: libraries get better, never worse.
+/// Reads the files. When one shape was measured twice on a GPU the faster row counts: libraries get better,
+/// never worse.
 /// \throws UsageError, ConfigError, std::system_error; UsageError when no row of the class is left.
 MeasuredSet read_measured_set(const CalibrateOptions& options);
 

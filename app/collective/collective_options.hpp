@@ -8,7 +8,7 @@
 
 namespace c3 { inline namespace app {
 
-/// As typed.
+/// Options as typed.
 struct CollectiveOptions {
   std::string op;                     ///< empty: what the measured table is of
   std::string table;                  ///< measured, to compare with; empty: none
@@ -27,7 +27,7 @@ struct CollectiveOptions {
   std::vector<std::string> dma_variants = {};  ///< empty: pcpy
   bool prelaunch = false;
   std::string dma_host;        ///< empty: gpu
-  std::string dtype = "fp32";  ///< of rows of a measured table only where they do not say it
+  std::string dtype = "fp32";  ///< a measured table's rows use it only where they do not say theirs
   std::string smallest = "8 B", largest = "8 GiB";
   double factor = 2.0;
   std::string ranks;  ///< empty: all, or as many as the measured table is of

@@ -37,7 +37,7 @@ CurvePoint point_of(const CollectiveRow& row, double value, const std::string& w
           .title = fmt::format("{}: {} {}", size_text(row.call.bytes), short_number(value), what)};
 }
 
-/// Of each wish, and of the measured table before them.
+/// One curve for each wish, and the measured table before them.
 std::vector<Curve> curves_of(const CollectiveRequest& request, const CollectiveRows& found, Value value,
                              const std::string& unit) {
   std::vector<Curve> curves;
@@ -74,7 +74,8 @@ std::vector<Curve> error_curves(const CollectiveRows& found) {
 CurveAxis sizes_axis(const CollectiveRequest& request) {
   std::vector<double> sizes;
   std::vector<std::string> labels;
-  for (const CollectiveCall& call : request.sized) {  // by size; a table may have one with several data types
+  // Sorted by size; a table may have one with several data types.
+  for (const CollectiveCall& call : request.sized) {
     if (!sizes.empty() && sizes.back() >= call.bytes.value) continue;
     sizes.push_back(call.bytes.value);
     labels.push_back(size_text(call.bytes));

@@ -111,7 +111,7 @@ Bytes counted_unit(const CollectiveCall& call, int members) {
   return element_size(*call.dtype) * (counts_shards(call.kind) ? members : 1.0);
 }
 
-/// From the smallest to the largest, each a whole number of counted elements.
+/// Calls of growing size, each a whole number of counted elements.
 std::vector<CollectiveCall> calls_of(CollectiveCall call, const CollectiveOptions& options, int members) {
   if (call.kind == CollectiveKind::barrier) return {call};
   const Bytes unit = counted_unit(call, members);

@@ -20,7 +20,7 @@ namespace c3 { inline namespace app {
 /// Who moves the bytes of some rows, and how.
 struct Mover {
   Backend backend = Backend::cu;
-  DmaOptions dma;  ///< of backend dma
+  DmaOptions dma;  ///< only for backend dma
 };
 
 /// Read and checked.
@@ -34,7 +34,7 @@ struct CollectiveRequest {
   /// What to compare with; null: nothing.
   const MeasuredChoice* measured() const { return file && file->measured ? &*file->measured : nullptr; }
 
-  std::optional<TableFile> file;  ///< of --table
+  std::optional<TableFile> file;  ///< the file of --table
   LoggedSetup logged;
   ClusterSpec cluster;
   CollectiveGrain grain = CollectiveGrain::automatic;

@@ -25,16 +25,16 @@ struct CollectiveRow {
   CollectiveCall call;
   MeasuredMethod how;
   CollectiveMeasurement here;
-  std::optional<BetterChoice> better = {};       ///< that the library leaves aside
+  std::optional<BetterChoice> better = {};       ///< a faster choice that the library leaves aside
   const MeasuredCollective* measured = nullptr;  ///< the row of the table to compare with; null: there is none
   const LoggedChoice* logged = nullptr;          ///< how the log's library ran this size; null: it does not say
   std::size_t wish = 0;
 
-  /// Of the time here, in percent of the measured.
+  /// Error of the time here, in percent of the measured time.
   double error() const;
 };
 
-/// In the order of wishes, each by size.
+/// Rows in the order of wishes, each sorted by size.
 struct CollectiveRows {
   std::vector<Wish> wishes;
   std::vector<CollectiveRow> rows;
@@ -47,7 +47,7 @@ std::string label_of(const Wish& wish);
 const LoggedChoice* logged_choice(const CollectiveRequest& request, const Wish& wish,
                                   const CollectiveCall& call);
 
-/// Where the file of --table and what is simulated differ: in the system, and in methods. A sentence each.
+/// How the file of --table and what is simulated differ: in the system, and in methods. A sentence each.
 std::vector<std::string> differences_of(const CollectiveRequest& request, const CollectiveRows& found);
 
 /// What was taken from the file of --table, assumed, and ignored. Empty where that is nothing.
@@ -57,7 +57,7 @@ Json logged_json(const CollectiveRequest& request, const CollectiveRows& found);
 std::string words_of(const LoggedChoice* choice);
 
 std::string collective_json(const CollectiveRequest& request, const CollectiveRows& found);
-/// As nccl-tests prints it; with a measured table, that beside, and how far the times here are from it.
+/// The table as nccl-tests prints it; with a measured table, that beside, and how far the times here are off.
 std::string collective_text(const CollectiveRequest& request, const CollectiveRows& found);
 /// An HTML page that needs nothing else: bus bandwidth and time by size, and errors.
 std::string collective_page(const CollectiveRequest& request, const CollectiveRows& found);

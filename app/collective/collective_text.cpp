@@ -16,7 +16,7 @@
 namespace c3 { inline namespace app {
 namespace {
 
-constexpr double kMicro = 1e6;  // in a second
+constexpr double kMicro = 1e6;  // microseconds in a second
 
 /// Copy engines have none of the two.
 std::string protocol_of(const CollectiveRow& row) {
@@ -116,7 +116,7 @@ Json json_of(const CollectiveRow& row, const CollectiveRequest& request) {
   return entry;
 }
 
-/// Of one wish: what its rows from 1 MiB on, and those below, come to.
+/// The scores of one wish: rows of 1 MiB and more, and rows below.
 struct WishScore {
   std::optional<ErrorScore> large, small;
   double peak_measured = 0.0, peak_here = 0.0;  ///< bus bandwidth [GB/s]; 0 without large rows
@@ -227,7 +227,7 @@ namespace {
 /// Columns that only some tables have.
 struct ExtraColumns {
   bool measured = false;  ///< times to compare with
-  bool spread = false;    ///< of their iterations
+  bool spread = false;    ///< there are spreads of their iterations
   bool logged = false;    ///< how the log's library ran it
 
   explicit ExtraColumns(const CollectiveRows& found) {

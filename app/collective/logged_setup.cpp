@@ -124,7 +124,7 @@ class SetupReader {
     return true;
   }
 
-  /// Those of \p logged, one after the other, that can be read with the options.
+  /// The variables of \p logged, one after the other, that can be read with the options.
   Variables without_refused(const Variables& logged) {
     Variables all = setup_.environment;
     for (const auto& variable : logged) {

@@ -16,7 +16,7 @@ namespace c3 { inline namespace app {
 /// `taken`, `assumed` and `ignored` say where each came from. Keys are those of an experiment, or options.
 struct LoggedSetup {
   ClusterSpec cluster;
-  std::vector<std::pair<std::string, std::string>> environment;  ///< of the library: variables and values
+  std::vector<std::pair<std::string, std::string>> environment;  ///< variables and values that the library gets
   std::optional<LaunchPath> launch = std::nullopt;
   std::vector<TakenKey> taken = {};
   std::vector<AssumedKey> assumed = {};

@@ -25,8 +25,8 @@ struct TableFile {
   std::vector<std::string> notes;          ///< what of it is not compared as it is
 };
 
-/// The only table of \p file that is of \p op, where given, and of \p ranks GPUs, where given. Of several that
-/// differ in their reduction alone the sum's.
+/// The only table of \p file for \p op, where given, and for \p ranks GPUs, where given. Among several that
+/// differ only in their reduction, the sum's is chosen.
 /// \throws UsageError, which lists the tables of the file, when several are left, or none and no log;
 /// ConfigError for a file that is no table; IoError
 TableFile choose_measured(const std::string& file, std::optional<CollectiveKind> op,

@@ -17,10 +17,10 @@ void open_if_closed(int descriptor, int mode) {
   static_cast<void>(::open("/dev/null", mode));
 }
 
-int error_of_output = 0;  ///< of the first write to standard output that failed before another stream's
+int error_of_output = 0;  ///< errno of the first failed flush before a write to stderr
 
-/// Says that all was written, whatever happened. What was printed before comes before it where both streams go
-/// to one place.
+/// Says that all was written, whatever happened. Flushes stdout first, so that earlier output comes first when
+/// both streams go to one place.
 ssize_t write_if_possible(void* /*unused*/, const char* text, std::size_t size) {
   if (std::fflush(stdout) != 0 && error_of_output == 0) error_of_output = errno;
   std::size_t written = 0;

@@ -14,7 +14,7 @@
 namespace c3 { inline namespace app {
 namespace {
 
-constexpr double kWorthwhile = 0.01;   ///< of the run: a smaller part is left alone
+constexpr double kWorthwhile = 0.01;   ///< share of the run: a smaller part is left alone
 constexpr std::size_t kMostParts = 3;  ///< for which choices are simulated
 
 using Changes = std::vector<KeyChange>;

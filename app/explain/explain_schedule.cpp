@@ -67,7 +67,7 @@ std::string lane_row(const ScheduleLane& lane, const std::string& label, const T
       lane.has_kernels ? escaped(label) : "", svg, kPlotEnd, numbers);
 }
 
-/// Of the colours that there are.
+/// A legend for the colours that are drawn.
 std::string schedule_legend(const StepSchedule& schedule) {
   std::set<std::string_view> drawn;
   for (const RankSchedule& rank : schedule.ranks)

@@ -133,7 +133,7 @@ class Explainer {
   }
 
  private:
-  /// Of one lever: positions of tasks by draw, the nominal values first.
+  /// Positions of one lever's tasks, indexed by draw, the nominal values first.
   struct LeverTasks {
     std::vector<std::size_t> low, high;
     std::size_t improved = 0;
@@ -264,7 +264,8 @@ class Explainer {
     return runs;
   }
 
-  /// Of the run as it is. Bandwidth and latency divide what moves, as they divide what the kind costs in all.
+  /// How exposed communication divides in the run as it is. Bandwidth and latency divide the time in which
+  /// bytes move as they divide what the kind costs in all.
   std::vector<CommunicationSplit> communication(const WaterfallRuns& runs) const {
     std::vector<CommunicationSplit> splits;
     const ExplainedRun& as_it_is = runs.runs.at(0);
@@ -315,7 +316,7 @@ class Explainer {
     return ranked(std::move(results), &LeverResult::saving);
   }
 
-  /// Of the step with \p choice, or why it cannot be, as a text.
+  /// Runs the step with \p choice, and returns its time or why it cannot run, as a text.
   std::string try_choice(const Choice& choice) const {
     try {
       KeyChange key = choice.key;
@@ -324,7 +325,8 @@ class Explainer {
               .file.nominal();
       if (changed.step && !changed.step->fits()) throw InfeasibleError("does not fit in memory");
       const auto strategy = std::ranges::find(changed.strategies, strategy_.name, &Strategy::name);
-      const CuChoice cus = best_partition(changed, *strategy);  // of its streams, which may be others
+      // The partition of its streams, which may be others.
+      const CuChoice cus = best_partition(changed, *strategy);
       const ExplainedRun run = explained_run(without(changed, *strategy, {}), cus, seeds());
       return Json{{"sets", key.sets}, {"time", run.time.value}}.dump();
     } catch (const ConfigError& error) {
@@ -375,7 +377,7 @@ class Explainer {
   std::size_t path_ = 0;
   std::optional<std::size_t> schedule_;
   std::vector<LeverTasks> lever_tasks_;
-  std::vector<std::string> results_;  ///< by task
+  std::vector<std::string> results_;  ///< one per task
 };
 
 }  // namespace

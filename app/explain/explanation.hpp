@@ -1,5 +1,5 @@
 #pragma once
-/// Where the time of one strategy goes, and what would change it.
+/// How the time of one strategy divides, and what would change it.
 
 #include <cstdint>
 #include <functional>
@@ -22,7 +22,7 @@ struct ExplainRequest {
   std::vector<std::string> sets;
   std::string strategy;  ///< empty: the first that is not serial
   int jobs = 0;          ///< 0: as many as cores
-  int draws = 0;         ///< of assumed ranges, in which levers are measured as well
+  int draws = 0;         ///< draws of assumed ranges in which levers are measured as well
   bool levers = true;
   bool json = false;
   bool quiet = false;
@@ -30,8 +30,8 @@ struct ExplainRequest {
 };
 
 enum class LeverKind {
-  rate,     ///< of the machine: more is faster
-  latency,  ///< of the machine, the library or hosts: less is faster
+  rate,     ///< a rate of the machine: more is faster
+  latency,  ///< a latency of the machine, the library or hosts: less is faster
 };
 constexpr auto enum_names(LeverKind) {
   return std::to_array<EnumName<LeverKind>>({{"rate", LeverKind::rate}, {"latency", LeverKind::latency}});
@@ -44,18 +44,18 @@ using MovedExperiment = std::function<Experiment(std::optional<std::uint64_t> dr
 struct Lever {
   std::string name;
   LeverKind kind = LeverKind::rate;
-  MovedExperiment at_low, at_high;  ///< by 1 / kLeverStep and kLeverStep
-  MovedExperiment improved;         ///< by kImprovement
+  MovedExperiment at_low, at_high;  ///< multiplied with 1 / kLeverStep and kLeverStep
+  MovedExperiment improved;         ///< improved by kImprovement
 };
 
 inline constexpr double kLeverStep = 1.1;
-inline constexpr double kImprovement = 1.5;  ///< of which the gain is simulated
+inline constexpr double kImprovement = 1.5;  ///< factor whose gain is simulated
 
-/// The experiment of \p file at nominal values, of a long step an outline, or drawn. It has a program also
-/// where it does not fit in memory: one can ask what it would take.
+/// Makes the experiment of \p file, at nominal values or drawn; a long step is made as an outline. It has a
+/// program even if it does not fit in memory: one can ask what it would take.
 Experiment made(const ExperimentFile& file, std::optional<std::uint64_t> draw = std::nullopt);
 
-/// Of \p experiment, made from the file and overrides of \p request.
+/// The levers of \p experiment, which was made with the file and overrides of \p request.
 std::vector<Lever> levers_of(const ExplainRequest& request, const Experiment& experiment);
 
 /// What moving a lever does.
@@ -65,7 +65,7 @@ struct LeverResult {
   double elasticity = 0.0;  ///< d ln(time) / d ln(lever), between both factors
   Seconds at_low, at_high;  ///< times there
   Seconds improved;         ///< time with kImprovement
-  std::optional<double> p5 = std::nullopt, p95 = std::nullopt;  ///< of the elasticity, over draws
+  std::optional<double> p5 = std::nullopt, p95 = std::nullopt;  ///< percentiles of the elasticity, over draws
 
   /// What 1 % of it saves, in %: more of a rate, less of a latency.
   double saving() const { return kind == LeverKind::rate ? -elasticity : elasticity; }
@@ -77,7 +77,7 @@ struct Choice {
   std::string part;
 };
 
-/// Of the largest parts of \p fall for which there are any.
+/// Choices for the largest parts of \p fall that have any.
 std::vector<Choice> choices_of(const Experiment& experiment, const Waterfall& fall);
 
 /// What a choice does.
@@ -86,7 +86,7 @@ struct ChoiceResult {
   std::string problem = {};  ///< why it cannot run; then it has no time
   Seconds time = {};
 
-  /// Of \p run, as a share; one that cannot run is behind all others.
+  /// The saving as a share of \p run; a choice that cannot run is behind all others.
   double saving(Seconds run) const {
     return problem.empty() ? 1.0 - time / run : -std::numeric_limits<double>::infinity();
   }
@@ -97,7 +97,7 @@ struct ChoiceResult {
 struct CommunicationSplit {
   std::string name;  ///< "data parallel", or that of a stream
   Seconds exposed;
-  Seconds waiting;  ///< of that, for members that have not come
+  Seconds waiting;  ///< part of it that waits for members that have not come
   /// The rest; absent where its bytes are not known, or where the run would take as long without it.
   std::optional<Seconds> latency = std::nullopt, bandwidth = std::nullopt;
 };

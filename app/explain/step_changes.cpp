@@ -26,7 +26,7 @@ KeyChange both(KeyChange a, const KeyChange& b) {
 
 namespace {
 
-/// Of the whole step that \p outline begins.
+/// Tokens of the whole step that \p outline begins.
 std::int64_t tokens_of(const Experiment& outline) {
   return outline.step->tokens / outlined_micro_batches(outline) * outline.family->size().micro_batches;
 }

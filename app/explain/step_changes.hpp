@@ -13,7 +13,7 @@ namespace c3 { inline namespace app {
 /// Keys with other values.
 struct KeyChange {
   std::string what;               ///< "micro_batch 1, recompute full"
-  std::vector<std::string> sets;  ///< as --set takes them
+  std::vector<std::string> sets;  ///< words of --set
 };
 
 /// A key of [training].

@@ -23,10 +23,10 @@ struct WrittenProgram {
   std::string program, experiment;  ///< paths
   std::string system;
   int nodes = 1;
-  RecordedRun run;                        ///< that the program or the list is
-  ReplayCheck check;                      ///< of a program
-  ReplayShares shares;                    ///< of a replay that models all it can, on that system
-  std::vector<NotModelled> not_modelled;  ///< by it
+  RecordedRun run;                        ///< the run that became the program or the list
+  ReplayCheck check;                      ///< only for a program
+  ReplayShares shares;                    ///< shares in a replay that models all it can, on that system
+  std::vector<NotModelled> not_modelled;  ///< what that replay does not model
 };
 
 /// Writes `program.h5` and `experiment.toml`, and simulates the experiment once. \throws UsageError when the

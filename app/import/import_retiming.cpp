@@ -23,7 +23,7 @@ using Row = std::vector<std::string>;
 
 constexpr std::array<std::string_view, 3> kTableNames{"kernels", "retimed", "fallbacks"};
 constexpr std::size_t kMostFallBacks = 10;  // on a terminal
-constexpr std::size_t kLongestName = 60;    // of a kernel on a terminal
+constexpr std::size_t kLongestName = 60;    // characters of a kernel's name on a terminal
 
 double in_us(Seconds time) { return time.value * 1e6; }
 std::string ms(Seconds time) { return fmt::format("{:.3f}", time.value * 1e3); }

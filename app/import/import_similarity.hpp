@@ -16,13 +16,13 @@ namespace c3 { inline namespace app {
 
 struct Similarity {
   std::vector<RankSimilarity> ranks;
-  std::vector<NotModelled> not_modelled;  ///< of the replay by the model
-  std::vector<RankCoverage> coverage;     ///< of a benchmark
+  std::vector<NotModelled> not_modelled;  ///< what the replay by the model leaves out
+  std::vector<RankCoverage> coverage;     ///< only for a benchmark
 };
 
-/// Simulates what \p written runs with recorded times and by the model, and sets both beside the Kineto traces
-/// of \p files. \param made the list of a benchmark, none of whose operators was dropped or repeated; nullptr
-/// for a program. Operators of a recording have the names of the list, or those of kernels.
+/// Simulates what \p written runs, with recorded times and by the model, and sets both beside the Kineto
+/// traces in \p files. Operators of a recording have the names of the list, or those of kernels.
+/// \param made the list of a benchmark, none of whose operators was dropped or repeated; nullptr for a program
 Similarity similarity_of(const TraceFiles& files, const WrittenProgram& written, const MadeList* made);
 
 /// What --csv takes beside other tables, with -o.

@@ -13,9 +13,9 @@
 namespace c3 { inline namespace app {
 
 struct ImportTable {
-  std::string_view name;  ///< of --csv
+  std::string_view name;  ///< name for --csv
   std::string_view title;
-  std::vector<std::string> columns;            ///< as on a terminal; units in brackets
+  std::vector<std::string> columns;            ///< headers as on a terminal; units in brackets
   std::vector<std::vector<std::string>> rows;  ///< whole texts, "-" where nothing is known
 };
 

@@ -14,7 +14,7 @@
 namespace c3 { inline namespace app {
 namespace {
 
-constexpr std::size_t kMostRows = 14;     // of a table on a terminal
+constexpr std::size_t kMostRows = 14;     // rows of a table on a terminal
 constexpr std::size_t kLongestCell = 60;  // characters
 
 }  // namespace

@@ -10,11 +10,11 @@
 namespace c3 { inline namespace app {
 
 struct OperatorListOptions {
-  std::string file;  ///< to write; empty: none
+  std::string file;  ///< file to write; empty: none
   bool obfuscate = false;
   std::vector<std::string> drop;  ///< classes
   int repeat = 1;
-  int ranks = 0;  ///< as many as there are, if 0
+  int ranks = 0;  ///< 0: as many as there are
 
   bool shortens_or_lengthens() const { return !drop.empty() || repeat != 1 || ranks != 0; }
 };
@@ -27,7 +27,7 @@ struct RankCoverage {
 
 struct MadeList {
   OperatorList list;
-  std::vector<RankCoverage> coverage;  ///< where there are Kineto traces
+  std::vector<RankCoverage> coverage;  ///< only with Kineto traces
 };
 
 /// The list of \p files with the changes that \p options ask for. Several lists are put behind each other.

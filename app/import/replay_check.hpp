@@ -6,10 +6,10 @@
 
 namespace c3 { inline namespace app {
 
-/// As shares of the mean recorded step, over the kernels of all ranks, unless it says otherwise.
+/// Errors as shares of the mean recorded step, over the kernels of all ranks, unless the member says otherwise.
 struct ReplayCheck {
   double step_error = 0.0;  ///< largest of all ranks, of the rank's recorded steps
-  double median = 0.0;      ///< of |simulated - recorded start|
+  double median = 0.0;      ///< median of |simulated - recorded start|
   double p95 = 0.0;
 };
 

@@ -45,7 +45,7 @@ std::vector<fs::path> files_in(const fs::path& folder) {
   std::error_code error;
   for (fs::directory_iterator entry(folder, error); !error && entry != fs::directory_iterator();
        entry.increment(error)) {
-    std::error_code ignored;  // of a link that leads nowhere
+    std::error_code ignored;  // a link that leads nowhere sets it
     if (entry->is_regular_file(ignored) && !is_apple_double(entry->path())) files.push_back(entry->path());
   }
   if (error) throw IoError(folder.string(), "read", error.message());
@@ -186,7 +186,7 @@ class TraceReader {
                     name_of(last.first), first.front().second, name_of(first.front().first)));
   }
 
-  /// In the order of the Kineto traces.
+  /// Joins execution traces, in the order of the Kineto traces.
   void join_executions() {
     const std::vector<std::uint32_t> matches = match_ranks(kinetos_, executions_);
     std::vector<std::string> others;

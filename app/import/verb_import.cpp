@@ -39,7 +39,7 @@ struct ImportOptions {
   bool json = false;
   bool allow_missing = false;
   bool quiet = false;
-  bool benchmark = false;   ///< in place of a program
+  bool benchmark = false;   ///< makes a benchmark in place of a program
   bool similarity = false;  ///< simulate what is written, and compare
   OperatorListOptions operators;
 };

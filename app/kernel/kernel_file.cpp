@@ -41,7 +41,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kStandardOutput = "-";
 constexpr std::string_view kTimeColumns = "time_us,bound,waves,hbm_read_bytes,hbm_write_bytes";
 constexpr TableHeader kTimedTable{.begins = {}, .ends = kTimeColumns};
-constexpr std::size_t kRowsAtOnce = 8192;  // of a thread: some ms of work
+constexpr std::size_t kRowsAtOnce = 8192;  // rows that a thread takes: some ms of work
 
 /// A file under a temporary name until it is complete, or standard output.
 class Output {
@@ -194,10 +194,10 @@ fs::path rejected_beside(const std::string& output) {
   return fs::path(output).replace_extension(".rejected.csv");
 }
 
-/// Of the rows of \p table that cannot be timed.
+/// Header of the rows that cannot be timed.
 TableHeader rejected_header(const KernelTable& table) { return {.begins = table.header(), .ends = ",reason"}; }
 
-/// Those of an earlier run do not outlive it.
+/// Writes the rejected rows. Without any, rejected rows of an earlier run are deleted.
 void write_rejected(const KernelTable& table, const std::vector<BrokenRow>& broken, const fs::path& target) {
   std::error_code not_there;
   if (broken.empty()) {

@@ -6,8 +6,8 @@
 
 namespace c3 { inline namespace app {
 
-/// Writes the table with a predicted time in each row to options.output ("-": stdout). Rows that are broken, or
-/// that the GPU cannot run, are reported on stderr and copied to OUT.rejected.csv with the reason.
+/// Writes the table with a predicted time in each row to options.output ("-": stdout). Rows that are broken,
+/// and rows that the GPU cannot run, are reported on stderr and copied to OUT.rejected.csv with the reason.
 /// \returns kExitPartial when there are some. \throws UsageError, ConfigError, IoError, std::system_error
 ExitCode time_kernel_file(const KernelOptions& options);
 

@@ -13,7 +13,7 @@
 
 namespace c3 { inline namespace app {
 
-/// As typed.
+/// Options as typed.
 struct KernelOptions {
   std::map<ShapeKey, std::vector<std::string>> shape;  ///< several only of m, n and k
   std::vector<std::string> gpus;

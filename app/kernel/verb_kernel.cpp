@@ -97,9 +97,9 @@ std::string compute_units_heading(const std::vector<Row>& rows) {
   return std::string(is_common ? first : "CUs");
 }
 
-/// Of rows whose bytes at HBM are fewer than those of their tensors: why.
+/// Prints why rows have fewer bytes at HBM than their tensors.
 void print_found(const std::vector<Row>& rows) {
-  constexpr Bytes kWorthALine{5e3};  // of the last digit of a table
+  constexpr Bytes kWorthALine{5e3};  // half a unit in the last digit of a table
   for (const Row& row : rows) {
     if (std::max(row.time.found, row.time.kept) < kWorthALine) continue;
     fmt::print(

@@ -23,7 +23,8 @@ Json plain_json(const Node& node) {
   return std::get<double>(node.value);
 }
 
-/// What \p rule says of a key; nullptr where nothing is said. Of names that the file chooses one is an example.
+/// The rule of \p key in \p rule; nullptr where there is none. A name that the file chooses stands as an
+/// example.
 const KeyRule* find_key(const TableRule* rule, const std::string& key) {
   if (rule == nullptr) return nullptr;
   const KeyRule* chosen = nullptr;

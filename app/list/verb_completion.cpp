@@ -27,8 +27,8 @@ using Words = std::vector<std::string>;
 struct Completion {
   std::string path;
   Words verbs_and_values;                  ///< verbs below it, or values of its arguments; empty: files
-  std::set<std::string> options;           ///< as typed: "--set"
-  std::map<std::string, Words> arguments;  ///< of the options that take one; without values: files
+  std::set<std::string> options;           ///< spelled as typed: "--set"
+  std::map<std::string, Words> arguments;  ///< values of the options that take one; without values: files
 };
 
 Words all_preset_names() {
@@ -92,8 +92,8 @@ std::string quoted_paths(const std::vector<Completion>& commands, std::string_vi
   return fmt::format("{}", fmt::join(paths, separator));
 }
 
-/// The part that bash and zsh have in common. Sets `plain` (what may stand here; empty: files) and `options`
-/// from `command` (verbs so far) and `previous` (the word before the cursor).
+/// The part that bash and zsh have in common. Reads `command` (verbs so far) and `previous` (the word before
+/// the cursor), and sets `plain` (what may stand here; empty: files) and `options`.
 std::string posix_cases(const std::vector<Completion>& commands) {
   std::string out = "  local plain= options=\n  case \"$command $previous\" in\n";
   for (const Completion& command : commands) {

@@ -226,10 +226,10 @@ Row variable_row(const LibraryVariable& variable) {
 /// A list of which there is nothing but the whole.
 struct WholeList {
   std::vector<Row> (*rows)();
-  std::string_view refusal;  ///< of a name or --sources
+  std::string_view refusal;  ///< why a name or --sources is refused
 };
 
-/// They are listed by the word of the command line.
+/// Lists that are shown whole, keyed by their word on the command line.
 const std::map<std::string, WholeList>& whole_lists() {
   static const std::map<std::string, WholeList> kLists = {
       {"collectives",

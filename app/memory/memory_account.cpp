@@ -37,7 +37,7 @@ std::size_t MemoryAccount::fullest() const {
 }
 
 MemoryAccount memory_account(const MemoryRequest& request, const ExperimentFile& file) {
-  const Experiment experiment = file.sketch();  // whose scripts are those of the whole
+  const Experiment experiment = file.sketch();  // its scripts are those of the whole
   const Program& program = experiment.program;
   const int ranks = experiment.cluster.ranks();
   MemoryAccount account{.experiment = experiment.name,

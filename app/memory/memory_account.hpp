@@ -23,7 +23,7 @@ struct LargestOperation {
 struct PlannedMemory {
   std::string name;
   RankRanges ranks;
-  std::vector<LargestOperation> largest;  ///< of the streams on which something is held
+  std::vector<LargestOperation> largest;  ///< one for each stream that holds something
   std::optional<Bytes> total;             ///< absent where kernels or collectives are known by their times only
 };
 
@@ -44,11 +44,12 @@ struct MemoryChange {
 
 struct MemoryAccount {
   std::string experiment, system;
-  Bytes limit;                                    ///< of one GPU, less what the framework takes
-  std::vector<SteppedMemory> steps;               ///< by script; of a training step or a network of images
-  std::vector<PlannedMemory> plans;               ///< by script; of anything else
-  std::optional<StepFacts> facts = std::nullopt;  ///< of a training step
-  ClosedFormTime time = {};                       ///< of a training step
+  Bytes limit;  ///< memory of one GPU, less what the framework takes
+  /// One per script; for a training step or a network of images.
+  std::vector<SteppedMemory> steps;
+  std::vector<PlannedMemory> plans;               ///< one per script; for anything else
+  std::optional<StepFacts> facts = std::nullopt;  ///< only for a training step
+  ClosedFormTime time = {};                       ///< only for a training step
   std::vector<MemoryChange> changes = {};         ///< those that fit first, the fastest first
 
   bool fits() const;

@@ -40,7 +40,7 @@ std::vector<KeyChange> divisions(const TrainingSetup& setup) {
           training_key("context_parallel", 2 * std::int64_t{setup.context.ranks})};
 }
 
-/// To the memory of the host: activations of half of the layers or of all, and the optimizer.
+/// Changes that offload to the host's memory: activations of half of the layers or of all, and the optimizer.
 std::vector<KeyChange> offloads(const TrainingSetup& setup) {
   const std::int64_t layers = setup.model.layers / (setup.pipeline.stages * setup.pipeline.virtual_stages);
   std::vector<KeyChange> wishes;

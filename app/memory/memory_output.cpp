@@ -38,7 +38,7 @@ std::vector<std::string> class_row(std::string first, const auto& peak) {
   return row;
 }
 
-/// Of which kind a moment is, whatever layer and micro-batch it is of.
+/// The kind of a moment, without its layer and micro-batch.
 std::string kind_of_moment(const std::string& name) {
   std::string kind;
   for (const char letter : kind_of_range(name)) {
@@ -98,7 +98,7 @@ std::string step_tables(const MemoryAccount& account, std::size_t shown) {
                      name_or_all(fullest.name));
 }
 
-/// Where the step does not fit, the change that fits and costs least.
+/// The change that fits and costs least, for a step that does not fit.
 std::string cheapest_text(const MemoryAccount& account) {
   if (account.fits()) return "";
   std::vector<MemoryChange> fitting;

@@ -22,9 +22,10 @@ namespace {
 
 using namespace literals;
 
-constexpr std::size_t kMostClasses = 8;  // of ranks that have a chart
+constexpr std::size_t kMostClasses = 8;  // classes of ranks that have a chart
 constexpr std::size_t kMostTensors = 16;
-constexpr std::size_t kColumns = kPlotWidth / 2;                                               // of a chart
+// Columns of a chart.
+constexpr std::size_t kColumns = kPlotWidth / 2;
 constexpr double kChartHeight = 150, kHeadroom = 1.06, kLineHeight = 2, kTensorBarMargin = 5;  // pixels
 // CSS classes, in the order of kMemoryClasses.
 constexpr std::array<const char*, kMemoryClasses.size()> kFills = {"compute", "part-dispatch", "part-cache",
@@ -49,7 +50,7 @@ std::string memory_legend() {
   return legend + "<span><i class=\"limit\"></i>limit of a GPU</span></p>\n";
 }
 
-/// Of as many moments as a column of the chart shows, the one at which most is held.
+/// One moment for each column of the chart: the one at which most is held.
 std::vector<const MemoryMoment*> column_moments(const std::vector<MemoryMoment>& moments) {
   const std::size_t columns = std::min(kColumns, moments.size());
   std::vector<const MemoryMoment*> highest(columns, nullptr);
@@ -92,7 +93,7 @@ std::string class_chart(const SteppedMemory& step_memory, Bytes limit) {
       gigabytes(peak.held), limit_share(peak.held / limit), moments_chart(step_memory, limit));
 }
 
-/// Those that need most, in the order of the step's classes.
+/// The classes that need most, in the order of the step's classes.
 std::vector<std::size_t> shown_classes(const MemoryAccount& account) {
   std::vector<std::size_t> rows(account.steps.size());
   std::iota(rows.begin(), rows.end(), std::size_t{0});

@@ -23,7 +23,7 @@ namespace c3 { inline namespace app {
 namespace {
 
 constexpr std::uintmax_t kLargestFile = std::uintmax_t{64} << 20U;
-constexpr std::int64_t kMostNodes = 1024;  // of those tried
+constexpr std::int64_t kMostNodes = 1024;  // node counts that are tried
 
 std::string quoted(const std::string& text) { return write_value(Node{text, {}}); }
 
@@ -67,7 +67,7 @@ class NewExperimentWriter {
                         "file", "--leave-out ");
   }
 
-  /// Of two files that describe a model, the model's own counts.
+  /// When two files describe a model, the model's own file counts.
   void leave_model_out(FileReading& recipe) const {
     const auto is_of_model = [](const std::string& key) {
       return key.starts_with("model.") && key != "model.dtype";
@@ -124,7 +124,7 @@ class NewExperimentWriter {
     draft_.put_table("strategy.default");
   }
 
-  /// Of the nominal experiment, as it is drafted now.
+  /// Whether the nominal experiment, as it is drafted now, fits in memory.
   bool fits() const {
     checkpoint();
     const auto [file, experiment] =

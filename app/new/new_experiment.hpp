@@ -27,7 +27,7 @@ struct NewRequest {
 struct NewExperiment {
   std::vector<FileReading> readings;
   std::string toml;
-  bool fits = true;  ///< in the memory of the GPUs
+  bool fits = true;  ///< whether it fits in the memory of the GPUs
   std::optional<std::int64_t> fits_on =
       std::nullopt;  ///< so many nodes, where it does not fit on those asked for
 };

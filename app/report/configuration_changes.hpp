@@ -12,8 +12,8 @@ namespace c3 { inline namespace app {
 std::vector<TextChange> configuration_changes(const ResultReader& a, const ResultReader& b,
                                               const ConfigDiffOptions& options);
 
-/// Of those, the keys that define the work: streams, model or network, sequence and batches of a training step.
-/// Machine, strategies, measurement, and how a step is spread are not.
+/// The changes among these whose keys define the work: streams, model or network, sequence and batches of a
+/// training step. Machine, strategies, measurement, and how a step is spread do not define it.
 std::vector<TextChange> work_changes(const ResultReader& a, const ResultReader& b);
 
 }}  // namespace c3::app

@@ -61,7 +61,7 @@ std::vector<ResultTable> tables_of(const ResultReader& file, const InspectOption
   return tables;
 }
 
-/// As it is read: a timeline may be longer than memory.
+/// Prints rows while reading them, because a timeline may be longer than memory.
 void print_csv(const ResultReader& file, const InspectOptions& options) {
   const auto tables = tables_of(file, options, {.columns = {}, .rows = {.first = 0, .count = 0}});
   const CsvExport csv(tables);

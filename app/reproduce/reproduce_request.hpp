@@ -12,7 +12,7 @@
 namespace c3 { inline namespace app {
 
 struct ReproduceRequest {
-  std::string name;     ///< of the study
+  std::string name;     ///< the study's name
   std::string data;     ///< folder of the measured tables; empty: as data_folder has it
   std::string systems;  ///< map of tables to systems; empty: the study's own
   std::string rows;     ///< file for every measurement; empty: none

@@ -15,9 +15,9 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kTerminalInterval = 100ms;
-constexpr auto kFirstLine = 5s;  // where stderr is not a terminal
+constexpr auto kFirstLine = 5s;  // only if stderr is no terminal
 constexpr auto kLongestPause = 60s;
-constexpr auto kAnnounceAfter = 2s;  // by then the mean of a run is known where runs are short
+constexpr auto kAnnounceAfter = 2s;  // the mean of a run is known then, if runs are short
 constexpr std::chrono::duration<double> kLong = 30s;
 
 /// \returns what \p factor is called, and how to make it smaller.

@@ -19,7 +19,7 @@ class RunProgress {
   RunProgress& operator=(const RunProgress&) = delete;
   ~RunProgress();  ///< wipes the line
 
-  /// To be called before and after each simulation.
+  /// Must be called before and after each simulation.
   void operator()(const StudyCost& cost);
 
  private:
@@ -32,7 +32,7 @@ class RunProgress {
 
   bool quiet_, is_terminal_;
   bool is_announced_ = false;
-  std::optional<StudyCost> cost_;  ///< as of the last call
+  std::optional<StudyCost> cost_;  ///< cost at the last call
   Clock::time_point begun_ = Clock::now();
   Clock::time_point run_begun_ = begun_;
   Clock::time_point next_;

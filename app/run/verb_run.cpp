@@ -49,7 +49,7 @@ struct RunOptions {
   std::vector<std::string> sets;
   std::string output;        ///< empty: out/<experiment>.h5
   std::string trace;         ///< folder; empty: no traces
-  std::string timeout = {};  ///< as written; empty: none
+  std::string timeout = {};  ///< spelled as written; empty: none
   bool json = false;
   bool quiet = false;
 
@@ -68,7 +68,7 @@ std::filesystem::path output_path(const RunOptions& options, const std::string& 
   return std::filesystem::path(kDefaultFolder) / (experiment + ".h5");
 }
 
-/// By strategy, in the order of the experiment; empty without --trace.
+/// One per strategy, in the order of the experiment; empty without --trace.
 using Traces = std::vector<std::unique_ptr<TraceWriter>>;
 
 Traces open_traces(const RunOptions& options, const Experiment& experiment) {
@@ -112,10 +112,10 @@ class RunOutput : public StudyRecorder {
   }
 
   const std::filesystem::path& path() const { return path_; }
-  /// Of the strategies that are finished.
+  /// The results of the strategies that are finished.
   const StudyResult& study() const { return study_; }
 
-  /// Which part of a training step the timelines show; empty: all of it.
+  /// The part of a training step that the timelines show; empty: all of it.
   const std::string& shortened() const { return shortened_; }
 
   std::vector<std::string> missing() const {
@@ -199,7 +199,7 @@ class RunOutput : public StudyRecorder {
   std::vector<Strategy> strategies_;
   StudyResult study_;
   std::string shortened_;
-  std::map<std::string, OpenStrategy> open_;  ///< by strategy
+  std::map<std::string, OpenStrategy> open_;  ///< keyed by strategy
 };
 
 void say_what_was_written(const RunOptions& options, const RunOutput& output) {

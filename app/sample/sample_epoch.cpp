@@ -21,7 +21,7 @@ namespace {
 
 /// Sequences of one step.
 struct StepShape {
-  std::string key;            ///< of their length
+  std::string key;            ///< key of their length
   std::int64_t sequence = 0;  ///< their length
   std::int64_t batch = 0;     ///< how many, on all ranks
 };

@@ -9,7 +9,7 @@
 namespace c3 { inline namespace app {
 namespace {
 
-/// Of an iteration of the first machine over one of the second.
+/// The time of an iteration on the first machine over that on the second.
 double speedup(const SampledEpoch& epoch) {
   const Seconds mean = epoch.sample.estimate() / static_cast<double>(epoch.sample.iterations());
   return mean / *epoch.other;

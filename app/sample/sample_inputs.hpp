@@ -15,7 +15,7 @@ struct SampleInput {
   std::vector<std::string> notes;
 };
 
-/// Of the files of \p request. \throws UsageError, IoError and what reading tables and traces throw
+/// Reads the files of \p request. \throws UsageError, IoError and what reading tables and traces throw
 SampleInput read_sample_input(const SampleKernelsRequest& request);
 
 }}  // namespace c3::app

@@ -13,7 +13,7 @@
 namespace c3 { inline namespace app {
 namespace {
 
-constexpr std::size_t kMostRows = 20;  // of kernels in the table for people
+constexpr std::size_t kMostRows = 20;  // kernels in the table for people
 
 std::string percent(double share, int decimals = 2) {
   return fmt::format("{:.{}f}%", kPercent * share, decimals);

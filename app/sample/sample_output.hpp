@@ -58,7 +58,7 @@ struct SampledLog {
   double bound = 0.0;                 ///< asked for
   std::vector<SampledEpoch> methods;  ///< the first is SeqPoint
   std::string other_file;             ///< empty: none
-  std::optional<Seconds> other_mean;  ///< of an iteration of the other machine's whole log
+  std::optional<Seconds> other_mean;  ///< mean iteration in the other machine's whole log
 };
 
 std::string epoch_text(const SampledLog& log);
@@ -68,9 +68,10 @@ std::string epoch_json(const SampledLog& log);
 struct SampledStrategy {
   std::string name;
   EpochSample sample;
-  std::size_t lengths = 0;  ///< that were simulated: the points, and those that tell how time grows between
-  Seconds simulated;        ///< their times
-  std::optional<Seconds> whole;  ///< of all iterations, each length simulated
+  /// Lengths that were simulated: the points, and those that show how time grows between.
+  std::size_t lengths = 0;
+  Seconds simulated;             ///< their times
+  std::optional<Seconds> whole;  ///< time of all iterations, each length simulated
 };
 
 /// A training job whose sequences differ in length.
@@ -79,8 +80,8 @@ struct SampledJob {
   std::int64_t sequences = 0;
   LengthBatches batches = LengthBatches::padded;
   std::int64_t batch = 0;                  ///< sequences of an iteration
-  std::vector<std::int64_t> lengths = {};  ///< of its iterations
-  double padding = 0.0;                    ///< of the tokens that are computed, those that no sequence has
+  std::vector<std::int64_t> lengths = {};  ///< lengths of its iterations
+  double padding = 0.0;                    ///< share of the computed tokens that no sequence has
   double bound = 0.0;                      ///< asked for
   std::vector<SampledStrategy> strategies = {};
 };

@@ -12,11 +12,11 @@ namespace c3 { inline namespace app {
 
 struct SampleKernelsRequest {
   std::vector<std::string> files;  ///< one CSV file, one HDF5 file (a result, or an imported run), or traces
-  std::string strategy;            ///< of a result; empty: its first
+  std::string strategy;            ///< strategy in a result; empty: its first
   std::string method = "stem";
   SampleRequest sample;
   std::uint64_t seed = 0;
-  std::uint64_t seeds = 200;  ///< of every method under `compare`
+  std::uint64_t seeds = 200;  ///< seeds for every method under `compare`
   bool compare = false;
   std::string folder;  ///< for samples.csv and reduced.toml; empty: not written
   std::string system = "mi300x-8";

@@ -12,7 +12,7 @@ namespace c3 { inline namespace app {
 /// A shape of an experiment.
 struct UsedShape {
   std::string first;       ///< operation that has it first
-  std::int64_t calls = 1;  ///< by one rank of each kind
+  std::int64_t calls = 1;  ///< calls that one rank of each kind makes
 };
 
 struct FileSelections {
@@ -27,12 +27,12 @@ struct FileSelections {
     std::string why;  ///< no kernel of it was learned
   };
   std::string experiment;
-  std::vector<Found> found;  ///< in the order of first use, GPU after GPU
+  std::vector<Found> found;  ///< sorted by first use, GPU after GPU
   std::vector<Unknown> unknown;
 };
 
-/// Of each distinct convolution and product of \p file on the GPUs that \p options name; without any, on the
-/// experiment's own. \throws ConfigError
+/// Selects kernels for each distinct convolution and product of \p file, on the GPUs that \p options name;
+/// without any, on the experiment's own. \throws ConfigError
 FileSelections selections_in(const std::string& file, const KernelOptions& options, std::size_t top);
 
 }}  // namespace c3::app

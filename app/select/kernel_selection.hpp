@@ -1,5 +1,5 @@
 #pragma once
-/// Which kernel a library would take for a convolution or a product, by the weights that are shipped.
+/// The kernel that a library would take for a convolution or a product, by the weights that are shipped.
 
 #include <cstddef>
 #include <optional>

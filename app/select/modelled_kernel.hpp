@@ -15,8 +15,8 @@ namespace c3 { inline namespace app {
 /// A kernel as the cost model has it.
 struct ModelledKernel {
   std::variant<ConvolutionSolver, LibraryGemm> kernel;
-  /// From launch to the last store, as `c3sim kernel` prints it; absent: the model has no such kernel, or the
-  /// shape does not fit the GPU.
+  /// The time between launch and the last store, like that of `c3sim kernel`; absent: the model has no such
+  /// kernel, or the shape does not fit the GPU.
   std::optional<Seconds> time;
 };
 

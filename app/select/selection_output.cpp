@@ -63,7 +63,7 @@ Json json_of(const ModelledKernel& modelled) {
   return json;
 }
 
-/// Of a convolution the library's solver and the model's; of a product its tile as numbers.
+/// A convolution has the library's solver and the model's; a product has its tile as numbers.
 Json json_of(const SelectedKernel& kernel, const std::vector<std::string>& steps) {
   Json json = Json::object();
   for (std::size_t step = 0; step < steps.size(); ++step)

@@ -26,11 +26,11 @@ class MpiWorld {
   /// \param points all of them, of rank 0; the others ask it. Must not outlive this.
   std::unique_ptr<PointSource> points(std::vector<std::size_t> points);
 
-  /// Of rank 0: answers who asks now, from \p points. \returns what others say that they have done.
+  /// Rank 0 only: answers who asks now, with \p points. \returns what others say that they have done.
   PointCounts answer(ListedPoints& points);
-  /// Of rank 0: how many others have not left.
+  /// Rank 0 only: how many others have not left.
   int others() const { return others_; }
-  /// Of other ranks: a point of rank 0's, which is told what was done.
+  /// Other ranks only: asks rank 0 for a point, and tells it what was done.
   std::optional<std::size_t> ask(const PointCounts& done);
   void leave(const PointCounts& done);  ///< likewise, the last word
 

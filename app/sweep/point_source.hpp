@@ -10,7 +10,7 @@ namespace c3 { inline namespace app {
 /// Points that came to an end, of one process or of all.
 struct PointCounts {
   std::size_t simulated = 0;
-  std::size_t failed = 0;  ///< of these
+  std::size_t failed = 0;  ///< how many of these failed
 
   PointCounts& operator+=(const PointCounts& more) {
     simulated += more.simulated;
@@ -27,7 +27,7 @@ class PointSource {
   virtual std::optional<std::size_t> next() = 0;
   /// \p counts came to an end in this process. Called often: others are served meanwhile.
   virtual void account(const PointCounts& counts) = 0;
-  /// Of everybody whose points come from here.
+  /// The counts of everybody whose points come out of this source.
   virtual PointCounts total() const = 0;
   /// Whether others may still come for points.
   virtual bool serves_others() const = 0;

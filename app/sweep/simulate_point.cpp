@@ -15,7 +15,7 @@
 namespace c3 { inline namespace app {
 namespace {
 
-/// Its memory, which is alike in all strategies.
+/// A point that does not fit: its memory, which is alike in all strategies.
 PointResult result_of(const OutOfMemory& verdict, const std::vector<Strategy>& strategies) {
   PointResult result{
       .status = PointStatus::out_of_memory,

@@ -25,15 +25,16 @@ struct SweepPlan {
   Sweep sweep;
   SweepFolder folder;
   SweepManifest manifest;
-  /// By point: what is wrong with its configuration; empty of a sound one.
+  /// What is wrong with each point's configuration; empty for a sound one.
   std::vector<std::string> refused;
-  /// By point, where tables were placed already (table_placement.hpp), so that nobody searches again.
+  /// Placements of points whose tables were placed already (table_placement.hpp), so that nobody searches
+  /// again.
   std::map<std::size_t, Placement> placements = {};
 };
 
 /// A point whose experiment was read.
 struct ReadPoint {
-  std::string id = {};       ///< of what is simulated; empty: it could not be read
+  std::string id = {};       ///< id of what is simulated; empty: it could not be read
   std::string refused = {};  ///< what is wrong with its configuration
 };
 
@@ -42,8 +43,9 @@ struct ReadPoint {
 SweepPlan plan_sweep(const SweepRequest& request,
                      const std::function<void(std::size_t, std::size_t)>& progress);
 
-/// The same of \p sweep, which \p verb of the command read from the file of \p request, into its folder. \param
-/// points of it
+/// Plans \p sweep, which \p verb of the command read out of the file of \p request, into the folder of \p
+/// request.
+/// \param points the points of \p sweep
 SweepPlan plan_points(Sweep sweep, const std::vector<ReadPoint>& points, const std::string& verb,
                       const SweepRequest& request);
 

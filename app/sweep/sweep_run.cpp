@@ -90,7 +90,8 @@ class SweepRunner {
     return {.simulated = 1, .failed = 1};
   }
 
-  /// Where several ran at once, one that lacked memory is simulated again, beside fewer others.
+  /// Records how a worker ended. If several ran at once and this one lacked memory, its point is simulated
+  /// again, beside fewer others.
   /// \param at_once how many ran, this one among them
   PointCounts record(const WorkerEnd& end, std::size_t at_once) {
     if (!end.lacked_memory || at_once < 2) return record(end);

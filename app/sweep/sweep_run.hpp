@@ -19,14 +19,14 @@ struct SweepShard {
 
 struct SweepRun {
   int workers = 1;
-  std::optional<std::chrono::duration<double>> limit;  ///< of one point
+  std::optional<std::chrono::duration<double>> limit;  ///< limit for one point
 };
 
 /// Points of \p shard, each configuration once.
 std::vector<std::size_t> points_of(const SweepPlan& plan, const SweepShard& shard);
 
-/// Those of \p points that have no result, the last first: ranges mostly go up, and a long point at the end
-/// would leave the other workers idle. A failure counts as a result, unless it is to be tried again.
+/// The points among \p points that have no result, the last first: ranges mostly go up, and a long point at the
+/// end would leave the other workers idle. A failure counts as a result, unless it is to be tried again.
 std::vector<std::size_t> unfinished(const SweepPlan& plan, const std::vector<std::size_t>& points,
                                     bool retry_failed);
 

@@ -12,8 +12,8 @@ namespace c3 { inline namespace app {
 
 struct PlacedFile {
   ExperimentFile file;
-  std::optional<Placement> placement = {};  ///< that was found; absent where nothing was searched for
-  std::string note = {};                    ///< of what was found, for a user
+  std::optional<Placement> placement = {};  ///< the placement found; absent where nothing was searched for
+  std::string note = {};                    ///< a note on it, for a user
 };
 
 /// \p file with its embedding tables where the fastest of the placements has them that its [shard] tries: each

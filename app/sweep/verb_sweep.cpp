@@ -97,7 +97,7 @@ int list_points(const SweepPlan& plan) {
   return kExitOk;
 }
 
-/// Where points stand after a run.
+/// How many points are in which state after a run.
 struct Standing {
   std::size_t points = 0, done = 0;
   std::vector<std::size_t> failed = {};

@@ -50,7 +50,7 @@ void keep_freed_memory() {
   mallopt(M_MMAP_THRESHOLD, kKept);
 }
 
-/// In the new process.
+/// Runs in the new process.
 [[noreturn]] void live_as_worker(pid_t parent, int output, HeldSignals& meant_for_others,
                                  const std::function<int()>& work) {
   std::signal(SIGINT, SIG_IGN);

@@ -18,7 +18,7 @@ namespace c3 { inline namespace app {
 struct WorkerEnd {
   std::size_t task = 0;
   std::optional<int> exit_code;  ///< absent when it did not come to its own end
-  std::string why;               ///< of that: the signal, or the time that it was given
+  std::string why;               ///< why it did not: the signal, or the time that it was given
   std::string said;              ///< the end of what it wrote to stderr
   bool lacked_memory = false;    ///< it was killed by somebody else, as a system does that lacks memory
 };
@@ -36,7 +36,7 @@ class WorkerPool {
   bool has_room() const { return running_.size() < workers_; }
   bool is_idle() const { return running_.empty(); }
   std::size_t running() const { return running_.size(); }
-  /// From now on no more than \p workers (>= 1) run at once; those that do come to their end.
+  /// Lets no more than \p workers (>= 1) run at once; those that run come to their end.
   void limit_to(std::size_t workers) { workers_ = std::min(workers_, workers); }
 
   /// Does \p work in a new process, which ends with its result. The worker ignores SIGINT and SIGTERM, which

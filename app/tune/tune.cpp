@@ -27,7 +27,7 @@ std::optional<LaunchArguments> launch_of_best(const Tuning& tuning) {
   return launch_arguments(training_of(best), best.cluster);
 }
 
-/// Those that may be simulated, each configuration once; the others are counted.
+/// The candidates that may be simulated, each configuration once; the others are counted.
 std::vector<TuneCandidate> admitted(const std::vector<TuneCandidate>& all, Tuning& tuning) {
   std::vector<TuneCandidate> some;
   for (const std::size_t point : points_of(tuning.plan, {})) {

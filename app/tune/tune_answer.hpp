@@ -17,7 +17,7 @@ struct ComparedNumber {
   std::string name;
   std::string unit;
   double best = 0.0, other = 0.0;
-  bool is_part = false;  ///< of the time, all of which such parts add up to
+  bool is_part = false;  ///< a part of the time; all such parts add up to it
 
   double saved() const { return other - best; }
 };
@@ -51,8 +51,8 @@ std::optional<std::size_t> best_with(const TunedValue& value, const std::vector<
 /// best first. One with fewer seeds beats none with more.
 std::vector<std::size_t> front_of(const std::vector<TunedCandidate>& ranking);
 
-/// Where the time of \p best goes and where that of \p other does: kernels, communication that they do not
-/// hide, and what is neither, on GPU 0; then memory. Empty where the runs are not of training steps.
+/// Compares how the times of \p best and \p other divide: kernels, communication that they do not hide, and
+/// what is neither, on GPU 0; then memory. Empty where the runs are not of training steps.
 std::vector<ComparedNumber> compared(const TunedCandidate& best, const TunedCandidate& other);
 
 /// The part of the time in \p rows by which the best wins most; empty where it wins by none.

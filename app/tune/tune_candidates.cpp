@@ -19,7 +19,7 @@ constexpr std::size_t kWave = 64;         ///< candidates that are looked at bef
 
 enum class Look { rough, whole };
 
-/// Of point \p point, which may break a rule.
+/// Reads point \p point, which may break a rule.
 TuneCandidate look_at(const Sweep& space, std::size_t point, Look look) {
   TuneCandidate candidate{.point = point};
   try {
@@ -128,7 +128,7 @@ void look_at_all(const Sweep& space, const std::vector<std::size_t>& points, Loo
   }
 }
 
-/// By the rough estimates of candidates, looks closer at those that may be among the best.
+/// Uses the rough estimates of candidates to look closer at those that may be among the best.
 class CloserLooks {
  public:
   CloserLooks(const TuneGoal& goal, std::vector<TuneCandidate>& candidates)
@@ -152,7 +152,7 @@ class CloserLooks {
     for (const std::size_t point : wave)
       if (may_run(candidates_[point])) keep_best(point);
   }
-  /// Of how many it is not known that they are ruled out.
+  /// How many candidates are not known to be ruled out.
   std::size_t wanted() const {
     return static_cast<std::size_t>(
         std::ranges::count_if(left_, [this](std::size_t point) { return may_win(point); }));

@@ -50,8 +50,8 @@ FrontAxis energy_axis() {
 
 FrontAxis money_axis(const Tuning& tuning) { return {std::string(usd_of_work_name(tuning)), usd_of_work}; }
 
-/// What the front counts besides the objective: what at least one candidate has. Energy and money are left out
-/// where they are the objective.
+/// Axes of the front besides the objective: each has a value for at least one candidate. Energy and money are
+/// left out when they are the objective.
 std::vector<FrontAxis> other_axes(const Tuning& tuning) {
   std::vector<FrontAxis> axes = {memory_axis()};
   if (!needs_power(tuning.goal.objective)) axes.push_back(energy_axis());

@@ -79,7 +79,7 @@ SweepPlan with_seeds(const TuneRequest& request, const SweepPlan& whole, std::in
 /// Candidates with some of their seeds.
 struct Rung {
   const SweepPlan& plan;
-  std::optional<std::int64_t> seeds;  ///< of each; absent: as many as its experiment asks for
+  std::optional<std::int64_t> seeds;  ///< seeds for each; absent: as many as its experiment asks for
 };
 
 /// What is known of candidates that were simulated, with how many seeds each.
@@ -88,7 +88,8 @@ class Found {
   Found(Tuning& tuning, const std::vector<TuneCandidate>& candidates)
       : tuning_(tuning), candidates_(candidates), found_(candidates.size()) {}
 
-  /// From the folder of \p rung. \returns whether the simulation succeeded; absent where there is no result yet
+  /// Takes the result out of the folder of \p rung. \returns whether the simulation succeeded; absent where
+  /// there is no result yet
   std::optional<bool> take(std::size_t candidate, const Rung& rung) {
     const TuneCandidate& what = candidates_[candidate];
     const std::string& id = rung.plan.manifest.ids[what.point];

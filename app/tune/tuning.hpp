@@ -31,9 +31,9 @@ struct TunedCandidate {
   TuneCandidate what;
   std::string strategy;                   ///< its best by the objective
   Expense takes;                          ///< under that, in the run of median time over seeds and draws
-  double cost = 0.0;                      ///< by the objective
+  double cost = 0.0;                      ///< cost under the objective
   std::int64_t seeds = 1;                 ///< with which it was simulated
-  std::vector<PointNumber> numbers = {};  ///< of its run under that strategy
+  std::vector<PointNumber> numbers = {};  ///< numbers of its run under that strategy
 };
 
 /// How many candidates went where. All of them add up to `candidates`.
@@ -44,9 +44,9 @@ struct TuneCounts {
   std::size_t out_of_memory = 0;
   std::size_t pruned = 0;  ///< cannot be better than the best, by their bounds
   std::size_t simulated = 0;
-  std::size_t failed = 0;  ///< in their simulation
+  std::size_t failed = 0;  ///< their simulation failed
   std::size_t open = 0;    ///< may be better than the best
-  std::size_t rough = 0;   ///< of those pruned and open: looked at by one stage of their pipeline only
+  std::size_t rough = 0;   ///< some pruned and open ones: looked at by one stage of their pipeline only
 };
 
 /// One of the values that a key takes, and its candidates.
@@ -54,8 +54,8 @@ struct TunedValue {
   std::string key, text;
   std::vector<std::size_t> points = {};
   std::size_t possible = 0;         ///< break no rule, and need no more GPUs and memory than there are
-  std::string why_impossible = {};  ///< of the first that is not possible
-  double usd_per_gpu_hour = 0.0;    ///< of those that are possible; 0: not known
+  std::string why_impossible = {};  ///< why the first that is not possible is not
+  double usd_per_gpu_hour = 0.0;    ///< price of those that are possible; 0: not known
 };
 
 struct Tuning {
@@ -63,11 +63,12 @@ struct Tuning {
   TuneGoal goal;
   bool exact = false;
   TuneCounts counts = {};
-  std::vector<TunedValue> values = {};       ///< of all keys, in their order
+  std::vector<TunedValue> values = {};       ///< values of all keys, in their order
   std::vector<TunedCandidate> ranking = {};  ///< the best first
   std::optional<double> worst_regret = std::nullopt, likely_regret = std::nullopt;  ///< see CandidateSearch
-  std::optional<LaunchArguments> launch = std::nullopt;                             ///< of the best
-  std::size_t broken_bounds = 0;                                                    ///< see CandidateSearch
+  /// Arguments that launch the best.
+  std::optional<LaunchArguments> launch = std::nullopt;
+  std::size_t broken_bounds = 0;  ///< see CandidateSearch
   std::optional<std::string> first_refused = std::nullopt, first_failed = std::nullopt;  ///< why
 };
 
