@@ -133,7 +133,8 @@ class Tune(ScratchTest):
         write([int(best["values"]["training.global_batch"])])
         few = self.tune("--whole-steps", "12", folder="few")
         self.assertEqual((few["candidates"], few["rough"]), (POINTS, 0))
-        self.assertGreater(best["value"], few["ranking"][0]["value"] * (1 - 0.005))
+        self.assertGreater(best["value"], few["ranking"][0]["value"] * (1 - 0.01))
+        self.assertGreaterEqual(best["value"] * (1 + found["likely_regret"]), few["ranking"][0]["value"])
 
     def test_layouts_that_do_not_fit_break_no_rule_where_a_strategy_names_their_streams(self):
         before = self.tune("--whole-steps", "1", folder="before")
