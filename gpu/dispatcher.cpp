@@ -132,6 +132,11 @@ void Dispatcher::serve_dirty() {
 
 void Dispatcher::release_in_turn(const DispatchClient& client, std::span<const GridPlacement::Slot> slots,
                                  const WorkGroupNeeds& needs, ActivityId by) {
+  if (waiting_.empty()) {
+    for (const GridPlacement::Slot& slot : slots)
+      release(client, slot.xcd, slot.cu, needs, by, slot.groups);
+    return;
+  }
   bool goes_on = true;
   for (int round = 0; goes_on; ++round) {
     goes_on = false;
