@@ -194,6 +194,10 @@ Task FluidRun::run() {
   if (alone_ == nullptr && dispatcher_.others_wait(*this)) await_wave_end();
   co_await flow;
   flow_.reset();
+  if (kept_ && resident_ == 0) {  // nothing else happened any more that could give it slots
+    Event slots(simulation_, "CU slots for " + kernel_.name);
+    co_await slots;
+  }
   leave();
   done_.set();
 }

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "engine/errors.hpp"
 #include "engine/random.hpp"
 #include "tests/support/gpu_bench.hpp"
 #include "tests/support/near.hpp"
@@ -77,6 +79,36 @@ TEST_CASE("a flow gives slots back at the ends of waves, as its work groups do")
     CHECK(std::abs(flow.first - exact.first) < kLatency);
     CHECK(std::abs(flow.second - exact.second) < kLatency);
   }
+}
+
+namespace {
+
+/// Takes slots and never gives them back.
+struct Holder final : DispatchClient {
+  void on_placed(int, std::span<const int>) override {}
+};
+
+Task hold_all(GpuBench* bench, Seconds date, Holder* holder) {
+  co_await bench->simulation.sleep(date);
+  Launch launch;
+  launch.client = holder;
+  launch.needs = plain_kernel("holder", 1, 1.0_us).needs;
+  launch.work_groups = 8;
+  launch.range = {0, bench->spec.compute.cus_per_xcd};
+  launch.priority = 1;
+  bench->gpu.dispatcher(1).submit(launch);
+}
+
+}  // namespace
+
+TEST_CASE("a flow that gave up its slots for ever is a deadlock, and no kernel that takes ages") {
+  GpuBench bench(with_fast_memory(round_gpu()));
+  KernelLaunch launch;
+  launch.grain = KernelGrain::fluid;
+  bench.launch(0.0_s, plain_kernel("kernel", 24, 10.0_us), launch);
+  Holder holder;
+  bench.simulation.spawn("holder", hold_all(&bench, 2.0_us, &holder));
+  CHECK_THROWS_WITH_AS(bench.run(), doctest::Contains("CU slots for kernel"), DeadlockError);
 }
 
 // On each XCD the first CU that is left takes both of the later groups, which then take twice as long.
