@@ -43,7 +43,7 @@ void Dispatcher::submit(const Launch& launch) {
     if (waiting.left.back() > 0) dirty_[static_cast<std::size_t>(xcd)] = true;
   }
   queue(std::move(waiting));
-  for (Waiting& other : waiting_) {
+  for (const Waiting& other : waiting_) {
     if (other.launch.client != launch.client) other.launch.client->on_newcomer();
   }
 }
@@ -52,6 +52,10 @@ void Dispatcher::queue(Waiting waiting) {
   const auto position = std::ranges::upper_bound(waiting_, waiting.turn, std::less{}, &Waiting::turn);
   waiting_.insert(position, std::move(waiting));
   request_pass();
+}
+
+std::vector<Dispatcher::Waiting>::iterator Dispatcher::waiting_of(const DispatchClient& client) {
+  return std::ranges::find(waiting_, &client, [](const Waiting& waiting) { return waiting.launch.client; });
 }
 
 bool Dispatcher::others_wait(const DispatchClient& client) const {
@@ -69,8 +73,7 @@ bool Dispatcher::others_wait_before(const DispatchClient& client) const {
 }
 
 void Dispatcher::withdraw(const DispatchClient& client) {
-  const auto found =
-      std::ranges::find(waiting_, &client, [](const Waiting& each) { return each.launch.client; });
+  const auto found = waiting_of(client);
   if (found == waiting_.end()) return;
   const std::int64_t left = found->total_left;
   waiting_.erase(found);
@@ -157,8 +160,7 @@ bool Dispatcher::waits_for(int xcd) const {
 
 void Dispatcher::release_wave(const DispatchClient& client, std::span<const GridPlacement::Slot> slots,
                               const WorkGroupNeeds& needs, ActivityId by, std::span<const std::int64_t> left) {
-  const auto found =
-      std::ranges::find(waiting_, &client, [](const Waiting& waiting) { return waiting.launch.client; });
+  const auto found = waiting_of(client);
   if (found == waiting_.end()) throw std::logic_error("Dispatcher::release_wave: the grid does not wait");
   Waiting again = std::move(*found);
   waiting_.erase(found);

@@ -76,8 +76,9 @@ class Dispatcher final : private Completion {
   void submit(const Launch& launch);
   /// Drops what \p client still has waiting; what it holds stays.
   void withdraw(const DispatchClient& client);
-  /// Whether another grid waits for slots, at all or before \p client.
+  /// Whether a grid other than \p client's waits for slots.
   bool others_wait(const DispatchClient& client) const;
+  /// Whether one waits that is served before \p client's, which waits, too.
   bool others_wait_before(const DispatchClient& client) const;
   WaveEnds& wave_ends() { return wave_ends_; }
   /// Takes \p groups work groups of \p client off their CU; \p by is the activity that held it.
@@ -122,6 +123,7 @@ class Dispatcher final : private Completion {
   void on_complete(std::uint64_t) override;
   void request_pass();
   void queue(Waiting waiting);
+  std::vector<Waiting>::iterator waiting_of(const DispatchClient& client);  ///< the end: it does not wait
   bool waits_for(int xcd) const;
   void serve_dirty();
   bool place_alone();

@@ -42,7 +42,7 @@ struct KernelLaunch {
   /// Where its bytes lie at memory_grain "channels": of each phase before, the main kernel, and each phase
   /// after. Must outlive it. Empty: as its stream's were placed.
   std::span<const ChannelShares> places = {};
-  double correction = 1.0;       ///< of its time, at grain fluid (cohorts_over_flow)
+  double correction = 1.0;       ///< at grain fluid: how many times as long its flow takes (cohorts_over_flow)
   KernelTimes* times = nullptr;  ///< asked when it is submitted; not with a sink, nor at grain fluid
 };
 

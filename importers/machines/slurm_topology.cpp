@@ -183,7 +183,7 @@ class SlurmReader {
         fmt::format("{} nodes at {} leaf switches, levels of switches: {}", nodes.size(), leaves, tree.levels));
     if (links > nodes.size())
       reading_.unmodelled.push_back(
-          {.what = fmt::format("{} of {} places of nodes are second ones of nodes that another leaf has, "
+          {.what = fmt::format("{} of {} entries name a node that another leaf switch has, "
                                "too: each leaf is taken to have nodes of its own",
                                links - nodes.size(), links)});
     if (sizes.size() > 1) {

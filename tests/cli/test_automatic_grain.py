@@ -7,7 +7,7 @@ from command import SOURCE, ScratchTest, c3sim
 
 TRAINING = SOURCE / "configs/experiments/training"
 QUICK = ["measure.seeds=1", "measure.alone=false", "measure.loss_split=false"]
-MOST_OFF = 0.005  # of the time: docs/experiments.md says 0.4 % of these
+MOST_OFF = 0.005  # of the time: docs/experiments.md says 0.5 % of these
 # Collectives on CUs in order of launch and by priority, on masked CUs and on copy engines; FSDP, a pipeline, experts, LoRA.
 STEPS = ("fsdp_dma_mi300x.toml", "llama3_8b_fsdp8.toml", "llama3_8b_bridge.toml", "qwen3_30b_ep8.toml", "llama2_70b_lora_mi300x.toml",
          "gpt_18b_a100.toml")

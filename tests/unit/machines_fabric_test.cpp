@@ -138,10 +138,9 @@ TEST_CASE("Slurm: a node that is named twice is one node") {
   CHECK(reading.facts == std::vector<std::string>{"6 nodes at 2 leaf switches, levels of switches: 2"});
   CHECK(fabric_of(reading).tree.leaf_nics == 6);
   REQUIRE(reading.unmodelled.size() == 2);
-  CHECK(
-      reading.unmodelled[0].what ==
-      "4 of 10 places of nodes are second ones of nodes that another leaf has, too: each leaf is taken to have "
-      "nodes of its own");
+  CHECK(reading.unmodelled[0].what ==
+        "4 of 10 entries name a node that another leaf switch has, too: each leaf is taken to have "
+        "nodes of its own");
   CHECK(reading.unmodelled[1].what == "leaves of 4 to 6 nodes: all are taken to have 6");
 }
 

@@ -42,8 +42,8 @@ class FlowCorrections {
 };
 
 /// What a run of \p experiment corrects flows by: \p given, or its own where that is null. nullptr where
-/// kernels at KernelGrain::automatic are cohorts: in all but steps that are estimated and whose memory is no
-/// channels.
+/// kernels at KernelGrain::automatic are cohorts: in programs that are no step of a model, in steps that are
+/// not estimated, and at MemoryGrain::channels.
 std::shared_ptr<FlowCorrections> corrections_for(const Experiment& experiment,
                                                  std::shared_ptr<FlowCorrections> given);
 
