@@ -16,16 +16,25 @@ namespace {
 constexpr double kSameWave = 1e-6;  // of a wave
 constexpr double kHeldUp = 1e-15;   // progress a second of a kernel without slots
 
-BoundLaw times(double factor, BoundLaw law) {
+BoundLaw stretched(BoundLaw law, double waits, double arithmetic) {
   for (BoundLaw::Phase& phase : law.phases) {
-    phase.fixed *= factor;
-    phase.scaled *= factor;
-    phase.least *= factor;
-    phase.steps *= factor;
+    phase.fixed *= waits;
+    phase.scaled *= arithmetic;
+    phase.least *= waits;
+    phase.steps *= waits;
   }
+  return law;
+}
+
+BoundLaw times(double factor, BoundLaw law) {
+  law = stretched(law, factor, factor);
   law.least *= factor;
   law.beside *= factor;
   return law;
+}
+
+double time_of(const BoundLaw::Phase& phase) {
+  return std::max(phase.fixed + phase.scaled, phase.least + phase.steps);
 }
 
 }  // namespace
@@ -84,12 +93,21 @@ void FluidRun::on_newcomer() {
 void FluidRun::await_wave_end() {
   if (!flow_ || in_last_wave_ || kept_ || !counts_waves() || last_wave() == 0) return;
   const bool is_before = dispatcher_.others_wait_before(*this);
-  const std::int64_t until = is_before ? std::min(course_.done(progress()) + 1, last_wave()) : last_wave();
-  const double left = std::max(0.0, course_.progress_after(until) - progress());
+  const std::int64_t until = is_before ? std::min(course().done(progress()) + 1, last_wave()) : last_wave();
+  const double left = std::max(0.0, course().progress_after(until) - progress());
   const double rate = simulation_.fluid().rate(*flow_);
   // In its first instant a flow has no rate yet.
   const double expected = rate > 0.0 ? rate : simulation_.fluid().bound(laws());
   dispatcher_.wave_ends().call_at(*this, simulation_.now() + Seconds{left / expected});
+}
+
+// Most kernels end before anyone asks.
+WaveCourse& FluidRun::course() {
+  if (!course_) {
+    course_.emplace(kernel_.work_groups, occupancy_.waves, held().in_xcd);
+    set_end_of_course(laws_.front().law);
+  }
+  return *course_;
 }
 
 // Blocks of a persistent kernel keep their slots, and engines in strict turn leave some of them free.
@@ -97,7 +115,7 @@ bool FluidRun::counts_waves() const {
   return kernel_.persistent.blocks == 0 && !dispatcher_.rotation().is_on();
 }
 
-std::int64_t FluidRun::last_wave() const { return static_cast<std::int64_t>(std::ceil(course_.waves())) - 1; }
+std::int64_t FluidRun::last_wave() { return static_cast<std::int64_t>(std::ceil(course().waves())) - 1; }
 
 void FluidRun::on_wave_end() {
   if (kept_) {
@@ -107,20 +125,25 @@ void FluidRun::on_wave_end() {
     return;
   }
   if (!flow_ || in_last_wave_ || !counts_waves() || !dispatcher_.others_wait(*this)) return;
-  const bool is_at_end = course_.into_wave(progress()) <= kSameWave;
+  const bool is_at_end = course().into_wave(progress()) <= kSameWave;
   if (is_at_end && dispatcher_.others_wait_before(*this)) return offer_slots();
-  if (course_.done(progress()) >= last_wave()) return begin_last_wave();
+  if (course().done(progress()) >= last_wave()) return begin_last_wave();
   await_wave_end();  // it was slowed down
 }
 
 void FluidRun::begin_last_wave() {
   in_last_wave_ = true;
   dispatcher_.withdraw(*this);
-  keep(course_.left_after(last_wave(), held_.in_xcd));
+  course().stop(progress());
+  const std::vector<std::int64_t> left = course().left();
+  course().go_on(left, std::vector<std::int64_t>(left.size(), 0));
+  keep(left);
+  follow_laws();
 }
 
 // The emptiest CUs keep them, as they would be placed.
 void FluidRun::keep(std::vector<std::int64_t> most) {
+  held_.in_xcd = most;
   std::vector<int> kept(held_.slots.size(), 0);
   bool goes_on = true;
   for (int groups = 1; goes_on; ++groups) {
@@ -147,25 +170,24 @@ void FluidRun::keep(std::vector<std::int64_t> most) {
 
 void FluidRun::offer_slots() {
   stop_course();
-  const std::vector<std::int64_t> left = course_.left_after(0, held_.in_xcd);
   const std::vector<GridPlacement::Slot> slots = std::exchange(held_.slots, {});
   leave_shares(slots);
   held_.in_xcd.assign(held_.in_xcd.size(), 0);
   kept_->assign(kept_->size(), 0);
   resident_ = 0;
-  dispatcher_.release_wave(*this, slots, kernel_.needs, activity_, left);
+  dispatcher_.release_wave(*this, slots, kernel_.needs, activity_, course().left());
   simulation_.fluid().set_bound(*flow_, kHeldUp);  // until it is placed again, in this instant or later
 }
 
 void FluidRun::stop_course() {
   if (kept_ || !counts_waves()) return;
-  course_.stop(progress(), held_.in_xcd);
+  course().stop(progress());
   kept_ = held_.in_xcd;
 }
 
 // The dispatcher counts work groups of the first wave only, and so may have given it more than it needs.
 void FluidRun::go_on_course() {
-  const std::vector<std::int64_t> left = course_.left_after(0, *kept_);
+  const std::vector<std::int64_t>& left = course().left();
   std::vector<std::int64_t> added, held;
   bool any_wait = false;
   for (std::size_t xcd = 0; xcd < left.size(); ++xcd) {
@@ -174,7 +196,7 @@ void FluidRun::go_on_course() {
     added.push_back(held[xcd] - (*kept_)[xcd]);
     any_wait = any_wait || held[xcd] < left[xcd];
   }
-  course_.go_on(*kept_, added);
+  course().go_on(*kept_, added);
   const bool needs_less = held != held_.in_xcd;
   if (!any_wait) {
     in_last_wave_ = true;
@@ -183,14 +205,12 @@ void FluidRun::go_on_course() {
   kept_.reset();
   if (!needs_less) return;
   keep(held);
-  held_.in_xcd = held;
   if (any_wait) resident_ = std::accumulate(held.begin(), held.end(), std::int64_t{0});
 }
 
 Task FluidRun::run() {
   RunningFlow flow(simulation_, whole_kernel());
   flow_ = flow.id();
-  course_ = WaveCourse(kernel_.work_groups, gpu_.spec().compute.xcds, occupancy_.waves);
   if (alone_ == nullptr && dispatcher_.others_wait(*this)) await_wave_end();
   co_await flow;
   flow_.reset();
@@ -272,7 +292,7 @@ FluidRun::Shares FluidRun::shares() const {
     sum += slot.groups * here.available;
     groups += slot.groups;
   }
-  shares.mean = in_last_wave_ ? shares.least : sum / static_cast<double>(groups);
+  shares.mean = sum / static_cast<double>(groups);
   return shares;
 }
 
@@ -302,7 +322,13 @@ std::span<const BoundTerm> FluidRun::laws() {
   const double after_others = gpu_.work().is_other_than(kernel_.name) ? kernel_.after_others : 1.0;
   const double slower = gpu_.slowdown_at_boost(launch_.stream, kernel_.clock, taken) * after_others;
   const Shares shares = this->shares();
-  if (!in_last_wave_) occupancy_ = occupancy(kernel_.work_groups, resident_, waves(), shares.groups);
+  WaveCourse::Rest rest;
+  if (course_ && !course_->is_whole()) {
+    rest = course_->rest(shares.groups);
+  } else {
+    rest.occupancy = occupancy(kernel_.work_groups, resident_, waves(), shares.groups);
+  }
+  occupancy_ = rest.occupancy;
   BoundLaw alone = law_of_waves(kernel_, gpu_.spec(), traffic(), occupancy_, slower);
   const Bytes in_flight_together =
       in_flight(gpu_.spec().compute, kernel_, computing_beside()) * static_cast<double>(resident_);
@@ -310,18 +336,30 @@ std::span<const BoundTerm> FluidRun::laws() {
   alone.least = gpu_.memory().least_loading_time(launch_.stream, loads, in_flight_together).value;
   alone.beside = 1.0 / hbm_rate_;
   alone.overlap = kernel_.overlap;
+  if (course_) set_end_of_course(alone);
   const DomainId domain = gpu_.clock(launch_.stream).arithmetic();
-  const double longer = launch_.correction * course_.stretch(occupancy_.waves);
-  laws_.assign({{domain, times(longer, alone)}});
+  laws_.assign({{domain, times(launch_.correction, stretched(alone, rest.waits, rest.arithmetic))}});
   if (shares.least < 1.0) {
     const auto full_waves = static_cast<double>(occupancy_.waves - 1);
     BoundLaw beside_others;
     beside_others.phases[0].scaled =
         (kernel_.compute_time * slower).value *
         (full_waves * occupancy_.sharing / shares.mean + occupancy_.last_sharing / shares.least);
-    laws_.push_back({domain, times(longer, beside_others)});
+    laws_.push_back({domain, times(launch_.correction, stretched(beside_others, rest.waits, rest.arithmetic))});
   }
   return laws_;
+}
+
+void FluidRun::set_end_of_course(const BoundLaw& alone) {
+  const auto& [full_waves, last_wave, tail] = alone.phases;
+  const bool is_held_up_by_hbm = time_of(full_waves) + time_of(last_wave) + time_of(tail) < alone.beside;
+  if (is_held_up_by_hbm) return course_->set_end(1.0, 0.0);
+  BoundLaw::Phase wave = last_wave;
+  wave.scaled *= static_cast<double>(occupancy_.sharing) / occupancy_.last_sharing;
+  if (time_of(wave) <= 0.0) return course_->set_end(0.0, 0.0);
+  const bool computes = wave.fixed + wave.scaled >= wave.least + wave.steps;
+  const double crowding = computes ? wave.scaled / time_of(wave) * relief(occupancy_) : 0.0;
+  course_->set_end(crowding, time_of(tail) / time_of(wave));
 }
 
 FlowSpec FluidRun::whole_kernel() {

@@ -19,9 +19,9 @@ namespace c3 { inline namespace gpu {
 /// 1 / (first loads + waves x time of a work group + tail), the waves being wave_count's. The tail is the
 /// slowest work group of the last wave, or its stores. It keeps its slots until its end unless another grid
 /// waits for some. Then it gives back, when its last wave begins, those that this wave does not need, and, to
-/// grids that are served before it, all of its slots at the end of its wave, when both are placed anew. Waves
-/// end at equal parts of its progress. Blocks of a persistent kernel stay to its end. Wrong when: compute and
-/// HBM take about equally long, because a work group then waits for each in turn; work groups of a wave end far
+/// grids that are served before it, all of its slots at the end of its wave, when both are placed anew.
+/// WaveCourse says when waves end. Blocks of a persistent kernel stay to its end. Wrong when: compute and HBM
+/// take about equally long, because a work group then waits for each in turn; work groups of a wave end far
 /// apart.
 class FluidRun final : public DispatchClient, public LoneClient, public ComputeClient, public WaveClient {
  public:
@@ -45,8 +45,9 @@ class FluidRun final : public DispatchClient, public LoneClient, public ComputeC
   void leave();
   /// Asks to be called at the end of the wave after which it gives slots back.
   void await_wave_end();
-  bool counts_waves() const;       ///< and gives slots back at their ends
-  std::int64_t last_wave() const;  ///< from 0, of the course
+  WaveCourse& course();
+  bool counts_waves() const;  ///< and gives slots back at their ends
+  std::int64_t last_wave();   ///< from 0, of the course
   /// Keeps the slots that the last wave needs.
   void begin_last_wave();
   void keep(std::vector<std::int64_t> most);  ///< work groups, by XCD
@@ -62,6 +63,8 @@ class FluidRun final : public DispatchClient, public LoneClient, public ComputeC
   /// Its work groups. A CU may come several times where they were placed one after another.
   const GridPlacement& held() const { return alone_ != nullptr ? *alone_ : held_; }
   std::span<const BoundTerm> laws();
+  /// Passes on what its law says of the end of this placement. \param alone without others on its CUs
+  void set_end_of_course(const BoundLaw& alone);
   FlowSpec whole_kernel();
   double weight(double alone);
   std::int64_t waves() const;
@@ -81,11 +84,11 @@ class FluidRun final : public DispatchClient, public LoneClient, public ComputeC
   const KernelDescription& kernel_;
   KernelLaunch launch_;
   ActivityId activity_;
-  const GridPlacement* alone_ = nullptr;  ///< while nobody else is on the GPU
-  GridPlacement held_;                    ///< otherwise
-  std::int64_t resident_ = 0;             ///< work groups in all slots, before the last wave
-  Occupancy occupancy_;                   ///< with these slots, as of the last law
-  WaveCourse course_;
+  const GridPlacement* alone_ = nullptr;           ///< while nobody else is on the GPU
+  GridPlacement held_;                             ///< otherwise
+  std::int64_t resident_ = 0;                      ///< work groups in all slots, before the last wave
+  Occupancy occupancy_;                            ///< with these slots, as of the last law
+  std::optional<WaveCourse> course_;               ///< once its waves have been counted
   std::optional<std::vector<std::int64_t>> kept_;  ///< slots by XCD that it has kept while others change
   bool in_last_wave_ = false;                      ///< and has given slots back
   std::optional<Traffic> traffic_;                 ///< of one work group, fixed when the first are placed

@@ -36,9 +36,6 @@ int cus_of(const GpuSpec& gpu, const KernelSlice& slice) {
   return slice.cus == 0 ? all : slice.cus;
 }
 
-/// Work groups that the fullest CU computes one after another.
-std::int64_t computed_in_turn(const Occupancy& of) { return (of.waves - 1) * of.sharing + of.last_sharing; }
-
 bool longer(const Occupancy& a, const Occupancy& b) {
   return std::pair(a.waves, computed_in_turn(a)) > std::pair(b.waves, computed_in_turn(b));
 }
@@ -47,7 +44,7 @@ bool longer(const Occupancy& a, const Occupancy& b) {
 Occupancy occupancy_on(const KernelDescription& kernel, const GpuSpec& gpu, int cus) {
   const int per_cu = work_groups_per_cu(gpu.compute, kernel.needs, kernel.name);
   const int xcds = gpu.compute.xcds;
-  Occupancy found{.resident = 0, .waves = 1, .sharing = 1, .last_sharing = 1};
+  Occupancy found{.resident = 0};
   for (int xcd = 0; xcd < xcds; ++xcd) {
     const std::int64_t share = work_groups_of_xcd(kernel.work_groups, xcds, xcd);
     const std::int64_t cus_here = std::max<std::int64_t>(1, work_groups_of_xcd(cus, xcds, xcd));
@@ -62,6 +59,8 @@ Occupancy occupancy_on(const KernelDescription& kernel, const GpuSpec& gpu, int 
     if (xcd == 0 || longer(here, found)) found = here;
     found.resident = resident;
   }
+  found.first = found.resident;
+  found.last = work_groups_in_last(kernel.work_groups, found.resident, found.waves);
   return found;
 }
 
@@ -92,10 +91,21 @@ Seconds launch_of(const KernelDescription& kernel, const GpuSpec& gpu, const Ker
 
 }  // namespace
 
+std::int64_t computed_in_turn(const Occupancy& of) { return (of.waves - 1) * of.sharing + of.last_sharing; }
+
+std::int64_t work_groups_in_last(std::int64_t work_groups, std::int64_t slots, std::int64_t waves) {
+  return std::clamp<std::int64_t>(work_groups - (waves - 1) * slots, 1, slots);
+}
+
 Occupancy occupancy(std::int64_t work_groups, std::int64_t slots, std::int64_t waves, int sharing) {
-  const std::int64_t last = std::clamp<std::int64_t>(work_groups - (waves - 1) * slots, 1, slots);
+  const std::int64_t last = work_groups_in_last(work_groups, slots, waves);
   const auto last_sharing = static_cast<int>((sharing * last + slots - 1) / slots);
-  return {.resident = slots, .waves = waves, .sharing = sharing, .last_sharing = last_sharing};
+  return {.resident = slots,
+          .waves = waves,
+          .sharing = sharing,
+          .last_sharing = last_sharing,
+          .first = slots,
+          .last = last};
 }
 
 // The first loads of all resident work groups come at once, and nothing hides them. The last wave ends with its
@@ -106,12 +116,12 @@ BoundLaw law_of_waves(const KernelDescription& kernel, const GpuSpec& gpu, const
   const Seconds latency = gpu.hbm.latency;
   const Seconds compute = kernel.compute_time * slower;
   const Seconds least = kernel.least_time * slower;
+  const auto first = static_cast<double>(occupancy.first);
   const auto resident = static_cast<double>(occupancy.resident);
   const auto full_waves = static_cast<double>(occupancy.waves - 1);
-  const double in_last_wave =
-      std::clamp(static_cast<double>(kernel.work_groups) - full_waves * resident, 1.0, resident);
+  const auto in_last_wave = static_cast<double>(occupancy.last);
   const Bytes to_compute = traffic.hbm - kernel.added_to;
-  const Seconds first_loads = std::max(latency, to_compute * (kernel.prologue * resident) / gpu.hbm.read);
+  const Seconds first_loads = std::max(latency, to_compute * (kernel.prologue * first) / gpu.hbm.read);
   const Seconds last_stores =
       std::max(latency, kernel.output * (traffic.stores_to_hbm * in_last_wave) / gpu.hbm.write);
   const Seconds adding = kernel.added_to * resident / gpu.hbm.read;  // of a wave

@@ -32,11 +32,19 @@ struct KernelSlice {
 struct Occupancy {
   std::int64_t resident = 1;  ///< work groups at once, whole GPU
   std::int64_t waves = 1;
-  int sharing = 1;       ///< work groups that compute on the fullest CU
-  int last_sharing = 1;  ///< the same in the last wave
+  int sharing = 1;         ///< work groups that compute on the fullest CU
+  int last_sharing = 1;    ///< the same in the last wave
+  std::int64_t first = 1;  ///< work groups that begin at the start, whole GPU: nothing hides their first loads
+  std::int64_t last = 1;   ///< work groups in the last wave, whole GPU
 
   bool operator==(const Occupancy&) const = default;
 };
+
+/// Work groups that the fullest CU computes one after another.
+std::int64_t computed_in_turn(const Occupancy& occupancy);
+
+/// Work groups that are left for the last of \p waves on \p slots.
+std::int64_t work_groups_in_last(std::int64_t work_groups, std::int64_t slots, std::int64_t waves);
 
 /// Occupancy of \p slots work groups at once, of which \p sharing are on one CU.
 Occupancy occupancy(std::int64_t work_groups, std::int64_t slots, std::int64_t waves, int sharing);

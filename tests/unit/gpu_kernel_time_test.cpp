@@ -47,7 +47,8 @@ class CacheWitness final : public TrafficModel {
 
 TEST_CASE("the last wave has what full waves leave, and its CUs share their arithmetic as far as it needs") {
   // 20 on 8 slots: 8, 8 and 4.
-  CHECK(occupancy(20, 8, 3, 1) == Occupancy{.resident = 8, .waves = 3, .sharing = 1, .last_sharing = 1});
+  CHECK(occupancy(20, 8, 3, 1) ==
+        Occupancy{.resident = 8, .waves = 3, .sharing = 1, .last_sharing = 1, .first = 8, .last = 4});
   // Two on each of 8 CUs. 24: 16, then 8 on 8 CUs. 25: the 9th finds a CU that is taken.
   CHECK(occupancy(24, 16, 2, 2).last_sharing == 1);
   CHECK(occupancy(25, 16, 2, 2).last_sharing == 2);
