@@ -48,17 +48,24 @@ struct DrawnGrid {
 
 class RandomGrids {
  public:
-  enum class Draw : std::uint8_t { plain, shared_sequences, unlike_layers };
+  enum class Draw : std::uint8_t { plain, shared_sequences, unlike_layers, passed_on };
   explicit RandomGrids(std::uint32_t seed, Draw draw = Draw::plain) : random_(seed), draw_(draw) {}
 
   /// A grid that there can be: drawn until it breaks no rule.
   DrawnGrid next() {
     for (;;) {
       DrawnGrid grid = any();
-      if (broken_pipeline_rules(grid.setup, grid.cluster.ranks()).empty())
-        return draw_ == Draw::shared_sequences ? shared(grid)
-               : draw_ == Draw::unlike_layers  ? hybrid(grid)
-                                               : grid;
+      if (!broken_pipeline_rules(grid.setup, grid.cluster.ranks()).empty()) continue;
+      switch (draw_) {
+        case Draw::plain:
+          return grid;
+        case Draw::shared_sequences:
+          return shared(grid);
+        case Draw::unlike_layers:
+          return hybrid(grid);
+        case Draw::passed_on:
+          return passed_on(grid);
+      }
     }
   }
 
@@ -159,6 +166,17 @@ class RandomGrids {
     return grid;
   }
 
+  /// Tensor-parallel ranks pass parts on to neighbours, and parts of sums to all others.
+  static DrawnGrid passed_on(DrawnGrid grid) {
+    TrainingSetup& setup = grid.setup;
+    setup.tensor_parallel = 4;
+    setup.sequence_parallel = true;
+    setup.tensor_overlap = TensorOverlap::ring;
+    setup.pipeline.scatter_gather = false;
+    setup.shard_group = 0;
+    return grid;
+  }
+
   std::mt19937 random_, overlap_{28}, context_{29};
   Draw draw_ = Draw::plain;
   std::size_t kind_ = 0;
@@ -209,9 +227,12 @@ int check_folded_grids(RandomGrids random) {
     const Experiment experiment = experiment_of(grid);
     const RunResult all = run(experiment, Fold::none), mean = run(experiment, Fold::mean);
     CHECK(all.classes.size() == static_cast<std::size_t>(grid.cluster.ranks()));
-    // All ranks of a stage are alike; those that pass keys and values on are so in turn.
+    // All ranks of a stage are alike; those that pass keys and values on are so in turn, and those that send
+    // parts of sums to all others of their group are none.
     const double times = factor(mean, experiment);
-    const int classes = grid.setup.pipeline.stages * (has_ring(grid.setup.context) ? 2 : 1);
+    const bool sends_to_all = grid.setup.tensor_overlap == TensorOverlap::ring;
+    const int places = sends_to_all ? grid.setup.tensor_parallel : has_ring(grid.setup.context) ? 2 : 1;
+    const int classes = grid.setup.pipeline.stages * places;
     CHECK(times >= grid.cluster.ranks() / classes);
     sum += times;
     const double spread = tolerance(experiment, all, mean);
@@ -246,4 +267,8 @@ TEST_CASE("steps whose ranks share sequences, by every exchange, take as long fo
 
 TEST_CASE("steps whose layers have blocks of every kind take as long folded as rank by rank") {
   CHECK(check_folded_grids(RandomGrids(20251127, RandomGrids::Draw::unlike_layers)) == 0);
+}
+
+TEST_CASE("steps whose tensor-parallel ranks pass parts on take as long folded as rank by rank") {
+  CHECK(check_folded_grids(RandomGrids(20251128, RandomGrids::Draw::passed_on)) == 0);
 }

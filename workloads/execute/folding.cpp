@@ -128,12 +128,22 @@ bool are_alike(const Program& program, const MessageWay& way, int ranks, int nod
   return leaving == 0 || leaving == messages;
 }
 
-/// \p apart, and where a rank would send to one like itself, as in a ring, whose turn it is in its group:
-/// first, second, first, second, and the last of an odd number by itself. One that stands for others then has a
-/// neighbour that stands for others. Not so where messages are not alike.
+/// Places of a group after which a rank is like one before: 2 where messages go to neighbours, all places where
+/// they also go to ranks that are further on.
+int period_of_places(const Program& program, CommunicatorId communicator) {
+  const RankGroups& groups = program.communicators[communicator].groups;
+  const bool are_neighbours = std::ranges::all_of(message_ways(program), [&](const MessageWay& way) {
+    return way.communicator != communicator || way.offset % 2 != 0;
+  });
+  return are_neighbours ? 2 : groups.size;
+}
+
+/// \p apart, and where a rank would send to one like itself, as in a ring, its place in its group: first,
+/// second, first, second, and the last of an odd number by itself; or all places, where messages go to more
+/// than neighbours. One that stands for others then has a neighbour that stands for others. Not so where
+/// messages are not alike.
 std::vector<std::uint32_t> apart_in_turn(const Program& program, const RankPartition& classes, int node_gpus,
                                          std::vector<std::uint32_t> apart) {
-  constexpr std::uint32_t kTurns = 3;
   apart.resize(static_cast<std::size_t>(classes.ranks()));
   std::vector<bool> has_turns(program.communicators.size());
   for (const MessageWay& way : message_ways(program)) {
@@ -141,11 +151,13 @@ std::vector<std::uint32_t> apart_in_turn(const Program& program, const RankParti
     if (!are_alike(program, way, classes.ranks(), node_gpus)) continue;
     has_turns[way.communicator] = true;
     const RankGroups& groups = program.communicators[way.communicator].groups;
+    const int period = period_of_places(program, way.communicator);
     for (int rank = 0; rank < classes.ranks(); ++rank) {
       const int position = rank / groups.stride % groups.size;
-      const bool is_odd_one = groups.size % 2 == 1 && position + 1 == groups.size;
+      const bool is_odd_one = groups.size % period != 0 && position + 1 == groups.size;
       std::uint32_t& number = apart[static_cast<std::size_t>(rank)];
-      number = number * kTurns + (is_odd_one ? 2 : static_cast<std::uint32_t>(position % 2));
+      number = number * static_cast<std::uint32_t>(period + 1) +
+               static_cast<std::uint32_t>(is_odd_one ? period : position % period);
     }
   }
   return apart;
