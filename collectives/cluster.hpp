@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "collectives/demand_sums.hpp"
 #include "collectives/schedule.hpp"
 #include "collectives/spec.hpp"
 #include "gpu/gpu.hpp"
@@ -57,6 +58,8 @@ class Cluster {
   Gpu& gpu(int rank) { return *gpus_[place_of(rank)]; }
   const Interconnect& interconnect() const { return interconnect_; }
   ScheduleStore& schedules() { return schedules_; }
+  /// For the demands of one flow, which are taken before those of another are added.
+  DemandSums& demand_sums() { return demand_sums_; }
   /// With classes of ranks: the groups of a call, the same of equal groups.
   const GroupClasses& group_classes(const CollectiveCall& call);
   /// With classes of ranks: edges of one call that progress together, each with \p bytes, before fold_links().
@@ -95,6 +98,7 @@ class Cluster {
   std::vector<std::unique_ptr<Gpu>> gpus_;
   Interconnect interconnect_;
   ScheduleStore schedules_;
+  DemandSums demand_sums_;
   std::deque<FifoLock> hosts_;                                         ///< one per node
   std::deque<std::pair<CollectiveCall, GroupClasses>> group_classes_;  ///< keyed by the groups of a call
 };

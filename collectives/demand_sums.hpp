@@ -11,7 +11,7 @@
 namespace c3 { inline namespace collectives {
 
 /// Adds up in time that grows with what is added, however many legs share a resource. Keeps one number for
-/// every resource that was ever named, so one is used again and again.
+/// every resource that was ever named, so a cluster has one for all of its flows.
 class DemandSums {
  public:
   void add(std::span<const Demand> demands) {

@@ -270,15 +270,16 @@ FlowSpec CuCollective::flow_of(const Group& group, const PlannedFlow& flow, Flow
   Bytes at_hbm;
   parts.laws.clear();
   FlowSpec spec;
+  DemandSums& sums = cluster_.demand_sums();
   for (const Leg& whole : flow.legs) {
     const Leg leg = share(group, whole);
     if (leg.bytes.value <= 0.0) continue;
-    sums_.add(path(leg, per_byte));
+    sums.add(path(leg, per_byte));
     spec.bound = std::min(spec.bound, bound_alone(leg, per_byte));
     sent.push_back({leg.src, leg.lane, leg.bytes});
     at_hbm += leg.bytes * (2.0 + per_byte.staging);
   }
-  parts.demands = sums_.take();
+  parts.demands = sums.take();
   const double of_protocol = protocol_.bound(flow);
   double channels = 0.0;
   double usual = spec.bound;

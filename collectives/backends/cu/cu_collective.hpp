@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "collectives/backends/cu/demand_sums.hpp"
 #include "collectives/backends/cu/flow_parts.hpp"
 #include "collectives/backends/cu/pipeline_run.hpp"
 #include "collectives/backends/cu/ring_run.hpp"
@@ -139,10 +138,9 @@ class CuCollective final : public CollectiveRun, private Completion {
   std::unique_ptr<Work> work_;   ///< absent before and after
   std::vector<double> in_lane_;  ///< channels by lane, parts of them counted
   ChannelSlots slots_;
-  mutable DemandSums sums_;  ///< scratch: of one flow
-  bool shared_;              ///< every channel serves every lane
-  int channels_unplaced_;    ///< not yet placed on every member
-  int channels_left_;        ///< channels whose group has not ended
+  bool shared_;            ///< every channel serves every lane
+  int channels_unplaced_;  ///< not yet placed on every member
+  int channels_left_;      ///< channels whose group has not ended
 };
 
 }}  // namespace c3::collectives

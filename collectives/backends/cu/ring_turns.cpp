@@ -12,11 +12,6 @@ Seconds RingTurns::beyond_slowest(Seconds latency, int chunks) const {
   return Seconds{0.5 * (idle + std::sqrt(idle * idle + 4.0 * shared))} - slowest;
 }
 
-EdgeTimes::EdgeTimes(const FlowSolver& rates) : rates_(rates) {
-  for (std::vector<double>& of_phase : loads_)
-    of_phase.resize(rates.resource_count());
-}
-
 void EdgeTimes::add(int lane, TransferOp op, Seconds at_channels, std::span<const Demand> demands,
                     Seconds alone, double count) {
   const std::uint32_t phase = op == TransferOp::update ? 0 : 1;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "collectives/transfer_graph.hpp"
@@ -31,7 +32,7 @@ struct RingTurns {
 /// resources that it takes.
 class EdgeTimes {
  public:
-  explicit EdgeTimes(const FlowSolver& rates);
+  explicit EdgeTimes(const FlowSolver& rates) : rates_(rates) {}
 
   /// \p count edges that are alike. \param at_channels what an edge's channels need \param demands of all that
   /// they send, each resource once \param alone at least, of one of them with links to itself
@@ -54,8 +55,9 @@ class EdgeTimes {
 
   const FlowSolver& rates_;
   std::vector<Edge> edges_;
-  std::vector<ResourceId> resources_;         ///< those of one edge after another
-  std::array<std::vector<double>, 2> loads_;  ///< [phase][resource]: what all edges together need of it [s]
+  std::vector<ResourceId> resources_;  ///< those of one edge after another
+  /// [phase][resource]: what all edges together need of it [s]. They touch few of a cluster's resources.
+  std::array<std::unordered_map<ResourceId, double>, 2> loads_;
 };
 
 }}  // namespace c3::collectives
