@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <malloc.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -42,14 +41,6 @@ class HeldSignals {
   sigset_t before_{};
 };
 
-/// What is freed is needed again soon, and a page that the system gives anew costs up to 18 us on virtual
-/// machines.
-void keep_freed_memory() {
-  constexpr int kKept = 256 << 20;
-  mallopt(M_TRIM_THRESHOLD, kKept);
-  mallopt(M_MMAP_THRESHOLD, kKept);
-}
-
 /// Runs in the new process.
 [[noreturn]] void live_as_worker(pid_t parent, int output, HeldSignals& meant_for_others,
                                  const std::function<int()>& work) {
@@ -60,7 +51,6 @@ void keep_freed_memory() {
   if (getppid() != parent) _exit(1);  // it died before it was watched
   dup2(output, STDERR_FILENO);
   close(output);
-  keep_freed_memory();
   const int code = work();
   std::fflush(nullptr);
   _exit(code);
