@@ -8,6 +8,7 @@
 
 #include "app/command/progress_line.hpp"
 #include "app/explain/explain_schedule.hpp"
+#include "app/explain/explained_texts.hpp"
 #include "base/json.hpp"
 #include "base/nearest_name.hpp"
 #include "base/usage_error.hpp"
@@ -21,62 +22,6 @@
 
 namespace c3 { inline namespace app {
 namespace {
-
-std::string run_text(const ExplainedRun& run) {
-  Json classes = Json::array();
-  for (const ClassTime& class_time : run.classes)
-    classes.push_back(
-        {{"name", class_time.name}, {"time", class_time.time.value}, {"count", class_time.count}});
-  Json exposed = Json::array();
-  for (const ExposedTime& exposed_time : run.exposed)
-    exposed.push_back({{"kind", exposed_time.kind},
-                       {"time", exposed_time.time.value},
-                       {"waiting", exposed_time.waiting.value}});
-  return Json{{"time", run.time.value},
-              {"kernels", run.kernels.value},
-              {"bubble", run.bubble.value},
-              {"classes", std::move(classes)},
-              {"exposed", std::move(exposed)}}
-      .dump();
-}
-
-ExplainedRun run_of(const std::string& text) {
-  const Json json = Json::parse(text);
-  const auto seconds = [&](const char* key) { return Seconds{json[key].number()}; };
-  ExplainedRun run{.time = seconds("time"), .kernels = seconds("kernels"), .bubble = seconds("bubble")};
-  for (const Json& class_json : json["classes"].elements())
-    run.classes.push_back(
-        {class_json["name"].text(), Seconds{class_json["time"].number()}, class_json["count"].number()});
-  for (const Json& exposed_json : json["exposed"].elements())
-    run.exposed.push_back({exposed_json["kind"].text(), Seconds{exposed_json["time"].number()},
-                           Seconds{exposed_json["waiting"].number()}});
-  return run;
-}
-
-std::string path_text(const CriticalPath& path) {
-  Json classes = Json::array();
-  for (const PathClass& path_class : path.classes)
-    classes.push_back({{"name", path_class.name},
-                       {"on_path", path_class.on_path.value},
-                       {"on", path_class.on},
-                       {"off", path_class.off},
-                       {"off_path", path_class.off_path.value},
-                       {"least", path_class.least_slack.value},
-                       {"median", path_class.median_slack.value}});
-  return Json{{"time", path.time.value}, {"classes", std::move(classes)}}.dump();
-}
-
-CriticalPath path_of_text(const std::string& text) {
-  const Json json = Json::parse(text);
-  CriticalPath path{.time = Seconds{json["time"].number()}, .classes = {}};
-  for (const Json& class_json : json["classes"].elements()) {
-    const auto seconds = [&](const char* key) { return Seconds{class_json[key].number()}; };
-    const auto count = [&](const char* key) { return static_cast<std::size_t>(class_json[key].integer()); };
-    path.classes.push_back({class_json["name"].text(), seconds("on_path"), count("on"), count("off"),
-                            seconds("off_path"), seconds("least"), seconds("median")});
-  }
-  return path;
-}
 
 const Strategy& strategy_named(const ExplainRequest& request, const Experiment& experiment) {
   const std::vector<Strategy>& all = experiment.strategies;
@@ -118,9 +63,12 @@ class Explainer {
 
   Explanation explain(const WaterfallKnown& waterfall_known) {
     cus_ = best_partition_in_worker();
-    plan_waterfall();
+    plan_as_it_is();
     plan_path();
     if (!request_.page.empty()) plan_schedule();
+    run_planned();
+    as_it_is_ = compared_of(results_[as_it_is_task_]);
+    plan_waterfall();
     run_planned();
     Explanation explanation = without_levers();
     waterfall_known(explanation);
@@ -148,13 +96,13 @@ class Explainer {
                             .waterfall = waterfall_of(runs),
                             .interference = interference_split(runs),
                             .communication = {},
-                            .path = path_of_text(results_[path_]),
+                            .path = c3::path_of(results_[path_]),
                             .path_of = {},
                             .levers = {},
                             .choices = {},
                             .schedule = {}};
     if (may_be_shortened(experiment_)) explanation.path_of = abridged_part(experiment_);
-    explanation.communication = communication(runs);
+    explanation.communication = communication();
     if (schedule_) explanation.schedule = schedule_of_json(results_[*schedule_]);
     return explanation;
   }
@@ -195,8 +143,7 @@ class Explainer {
     const auto known = sets_.find(removed);
     if (known != sets_.end()) return known->second;
     const std::size_t task = add(std::move(name), [this, removed] {
-      return run_text(
-          explained_run(without(experiment_, strategy_, causes_in(removed, causes_)), cus_, seeds()));
+      return variant_text(without(experiment_, strategy_, causes_in(removed, causes_)));
     });
     sets_.emplace(removed, task);
     return task;
@@ -204,16 +151,31 @@ class Explainer {
 
   int seeds() const { return experiment_.measure.seeds; }
 
+  void plan_as_it_is() {
+    as_it_is_task_ = add("the run as it is", [this] {
+      return text_of(compared_run(without(experiment_, strategy_, {}), cus_, seeds()));
+    });
+  }
+
+  /// In a worker: what run_of_variant() reads.
+  std::string variant_text(const Counterfactual& variant) const {
+    return text_of(explained_run(variant, cus_, seeds(), as_it_is_.sizes));
+  }
+
+  ExplainedRun run_of_variant(std::size_t task) const {
+    return scaled(run_of(results_[task]), as_it_is_.over_variant);
+  }
+
   void plan_waterfall() {
     for (const CauseOrder& order : cause_orders(causes_))
       for (const CauseSet set : sets_along(order))
-        add_run("a counterfactual run", set);
+        if (set != 0) add_run("a counterfactual run", set);
     for (std::size_t cause = 0; cause < causes_.size(); ++cause) {
       if (causes_[cause].kind != CauseKind::communication) continue;
       free_.push_back(add_run(causes_[cause].name(), CauseSet{1} << cause));
       least_.push_back(add("latency of " + causes_[cause].name(), [this, cause] {
         const Experiment least = with_least_bytes(experiment_, causes_[cause].streams);
-        return run_text(explained_run(without(least, strategy_, {}), cus_, seeds()));
+        return variant_text(without(least, strategy_, {}));
       }));
     }
     if (!experiment_.step || training_of(experiment_).recompute == Recompute::none) return;
@@ -222,12 +184,12 @@ class Explainer {
     if (training_of(experiment_).recompute_every > 1) sets.emplace_back("~training.recompute_every");
     not_recomputed_ = made(ExperimentFile::load(request_.file, sets));
     without_recomputation_ = add("the step without recomputation", [this] {
-      return run_text(explained_run(without(*not_recomputed_, strategy_, causes_), cus_, seeds()));
+      return variant_text(without(*not_recomputed_, strategy_, causes_));
     });
   }
 
   void plan_path() {
-    path_ = add("the critical path", [this] { return path_text(critical_path(experiment_, strategy_, cus_)); });
+    path_ = add("the critical path", [this] { return text_of(critical_path(experiment_, strategy_, cus_)); });
   }
 
   void plan_schedule() {
@@ -236,9 +198,7 @@ class Explainer {
   }
 
   std::size_t add_lever(const Lever& lever, const MovedExperiment& moved, std::optional<std::uint64_t> draw) {
-    return add(lever.name, [this, moved, draw] {
-      return run_text(explained_run(without(moved(draw), strategy_, {}), cus_, seeds()));
-    });
+    return add(lever.name, [this, moved, draw] { return variant_text(without(moved(draw), strategy_, {})); });
   }
 
   void plan_levers() {
@@ -255,10 +215,10 @@ class Explainer {
   }
 
   WaterfallRuns waterfall_runs() const {
-    WaterfallRuns runs{.causes = causes_, .runs = {}, .work = {}};
+    WaterfallRuns runs{.causes = causes_, .runs = {{0, as_it_is_.run}}, .work = {}};
     for (const auto& [set, task] : sets_)
-      runs.runs.emplace(set, run_of(results_[task]));
-    if (without_recomputation_) runs.without_recomputation = run_of(results_[*without_recomputation_]);
+      runs.runs.emplace(set, run_of_variant(task));
+    if (without_recomputation_) runs.without_recomputation = run_of_variant(*without_recomputation_);
     runs.work = kernel_work(not_recomputed_ ? *not_recomputed_ : experiment_);
     if (experiment_.step) runs.model_at_peak = experiment_.step->model_at_peak();
     return runs;
@@ -266,14 +226,14 @@ class Explainer {
 
   /// How exposed communication divides in the run as it is. Bandwidth and latency divide the time in which
   /// bytes move as they divide what the kind costs in all.
-  std::vector<CommunicationSplit> communication(const WaterfallRuns& runs) const {
+  std::vector<CommunicationSplit> communication() const {
+    const ExplainedRun& as_it_is = as_it_is_.run;
     std::vector<CommunicationSplit> splits;
-    const ExplainedRun& as_it_is = runs.runs.at(0);
     std::size_t number = 0;
     for (const Cause& cause : causes_) {
       if (cause.kind != CauseKind::communication) continue;
-      const Seconds all = as_it_is.time - run_of(results_[free_[number]]).time;
-      const Seconds moving = as_it_is.time - run_of(results_[least_[number]]).time;
+      const Seconds all = as_it_is.time - run_of_variant(free_[number]).time;
+      const Seconds moving = as_it_is.time - run_of_variant(least_[number]).time;
       ++number;
       const auto exposed = std::ranges::find(as_it_is.exposed, cause.what, &ExposedTime::kind);
       if (exposed == as_it_is.exposed.end()) continue;
@@ -360,7 +320,7 @@ class Explainer {
     return ranked(std::move(results), [&](const ChoiceResult& result) { return result.saving(fall.time); });
   }
 
-  Seconds time_of_task(std::size_t task) const { return run_of(results_[task]).time; }
+  Seconds time_of_task(std::size_t task) const { return run_of_variant(task).time; }
 
   const ExplainRequest& request_;
   Experiment experiment_;
@@ -371,7 +331,9 @@ class Explainer {
   std::vector<Lever> levers_;
 
   std::vector<ParallelTask> tasks_;
-  std::map<CauseSet, std::size_t> sets_;  ///< tasks by what is impossible in them
+  std::size_t as_it_is_task_ = 0;
+  ComparedRun as_it_is_;
+  std::map<CauseSet, std::size_t> sets_;  ///< tasks by what is impossible in them, but nothing
   std::vector<std::size_t> free_, least_;
   std::optional<std::size_t> without_recomputation_;
   std::size_t path_ = 0;

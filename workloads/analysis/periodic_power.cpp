@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include "gpu/clock/governor.hpp"
 #include "gpu/kernels/operator_class.hpp"
@@ -27,15 +28,27 @@ bool has_products(const Program& program) {
   });
 }
 
-/// As few flows as tell its mean power. A fused collective follows the work groups of its kernel.
-Experiment as_few_flows(const Experiment& experiment, const Strategy& strategy) {
-  Experiment coarse = may_be_shortened(experiment) ? smallest(experiment) : experiment;
-  const bool fuses = std::ranges::any_of(strategy.streams,
-                                         [](const auto& its) { return its.second.backend == Backend::fused; });
+/// \p coarse with as few flows as tell its mean power. A fused collective follows the work groups of its
+/// kernel.
+Experiment with_few_flows(Experiment coarse, const Strategy& strategy) {
+  const bool fuses = std::ranges::any_of(strategy.streams, [](const auto& stream_setting) {
+    return stream_setting.second.backend == Backend::fused;
+  });
   if (!fuses) coarse.measure.kernel_grain = coarse.measure.vector_grain = KernelGrain::fluid;
   if (coarse.measure.collective_grain == CollectiveGrain::edge)
     coarse.measure.collective_grain = CollectiveGrain::gang;
   return coarse;
+}
+
+/// \p experiment without a program, of which smaller steps can be written.
+Experiment unwritten(const Experiment& experiment, SharedFamily family) {
+  Experiment head{.name = experiment.name,
+                  .cluster = experiment.cluster,
+                  .program = {},
+                  .strategies = experiment.strategies,
+                  .measure = experiment.measure};
+  head.family = std::move(family);
+  return head;
 }
 
 /// \p step with so few micro-batches; absent where its author cannot write it.
@@ -107,14 +120,17 @@ std::vector<PowerState> periodic_start(const Experiment& experiment, const Strat
   const GpuSpec& gpu = experiment.cluster.gpu;
   if (!heats_its_boards(experiment)) return {};
   if (setup.filter == OperationFilter::collectives) return {};
-  const Experiment coarse = as_few_flows(experiment, strategy);
+  const bool is_shortened = may_be_shortened(experiment);
   RunSetup passing = setup;
   passing.observer = nullptr;
   passing.launches = nullptr;
   passing.power.clear();
   passing.seed = 0;
-  if (const auto end = run_of_end(coarse, strategy, passing, kForgotten * gpu.governor.averaging))
+  const SharedFamily family = is_shortened ? SharedFamily(smallest(*experiment.family)) : experiment.family;
+  const Experiment head = with_few_flows(unwritten(experiment, family), strategy);
+  if (const auto end = run_of_end(head, strategy, passing, kForgotten * gpu.governor.averaging))
     return ends_of(*end);
+  const Experiment coarse = with_few_flows(is_shortened ? smallest(experiment) : experiment, strategy);
   const RunResult first = run_once(coarse, strategy, passing);
   if (first.time > kLong * gpu.governor.averaging) return ends_of(first);
   std::vector<PowerState> states;

@@ -22,10 +22,14 @@ struct Sizes {
   std::int64_t last() const { return is_shortened() ? of[2] : whole; }
   /// The same distance apart, each that much larger.
   Sizes larger() const { return {{of[1], of[2], of[2] + (of[2] - of[1])}, whole}; }
-  /// What lies beyond the last, in distances between two.
-  double beyond() const {
-    return is_shortened() ? static_cast<double>(whole - of[2]) / static_cast<double>(of[2] - of[1]) : 0.0;
+  /// The one at \p place, or the whole where that is not shortened.
+  std::int64_t at(std::size_t place) const { return is_shortened() ? of[place] : whole; }
+  /// What lies beyond the one at \p place, the last by default, in distances between two.
+  double beyond(std::size_t place = 2) const {
+    return is_shortened() ? static_cast<double>(whole - of[place]) / static_cast<double>(of[2] - of[1]) : 0.0;
   }
+
+  bool operator==(const Sizes&) const = default;
 };
 
 /// Of layers, and of micro-batches.

@@ -69,23 +69,31 @@ class Extrapolation {
 
 class SteadyState {
  public:
-  SteadyState(ShorterSteps& steps, const Strategy& strategy, const RunSetup& setup)
+  SteadyState(ShorterSteps& steps, const Strategy& strategy, const RunSetup& setup, const SteadySizes& sizes)
       : steps_(steps),
         strategy_(strategy),
         setup_(setup),
-        layers_(layers_of(*steps.whole().family)),
-        micro_batches_(micro_batches_of(*steps.whole().family)) {}
+        layers_(sizes.layers),
+        micro_batches_(sizes.micro_batches) {}
 
   std::optional<RunResult> run() {
     if (!is_steady()) return std::nullopt;
-    RunResult result = of_micro_batches(micro_batches_.last());
-    if (micro_batches_.is_shortened())
-      result = Extrapolation(micro_batches_.beyond())(result, of_micro_batches(micro_batches_.of[1]));
+    RunResult result = from_two(2);
     result.is_shortened = true;
     result.notes.push_back(note());
     widen(result);
     return result;
   }
+
+  /// From the sizes at \p larger and before it.
+  RunResult from_two(std::size_t larger) {
+    RunResult result = of_micro_batches(micro_batches_.at(larger), larger);
+    if (!micro_batches_.is_shortened()) return result;
+    const RunResult smaller = of_micro_batches(micro_batches_.at(larger - 1), larger);
+    return Extrapolation(micro_batches_.beyond(larger))(result, smaller);
+  }
+
+  SteadySizes sizes() const { return {layers_, micro_batches_}; }
 
  private:
   bool is_steady() {
@@ -111,10 +119,10 @@ class SteadyState {
     return true;
   }
 
-  RunResult of_micro_batches(std::int64_t count) {
-    const RunResult& last = simulated(layers_.last(), count);
+  RunResult of_micro_batches(std::int64_t count, std::size_t larger) {
+    const RunResult& last = simulated(layers_.at(larger), count);
     if (!layers_.is_shortened()) return last;
-    return Extrapolation(layers_.beyond())(last, simulated(layers_.of[1], count));
+    return Extrapolation(layers_.beyond(larger))(last, simulated(layers_.at(larger - 1), count));
   }
 
   const RunResult& simulated(std::int64_t layers, std::int64_t micro_batches) {
@@ -155,10 +163,37 @@ class SteadyState {
 
   ShorterSteps& steps_;
   const Strategy& strategy_;
-  const RunSetup& setup_;
+  const RunSetup setup_;
   Sizes layers_, micro_batches_;
   std::map<StepSize, RunResult> runs_;
 };
+
+/// \p asked, with what runs of all sizes share.
+RunSetup shared_setup(ShorterSteps& steps, const Strategy& strategy, const RunSetup& asked) {
+  RunSetup setup = asked;
+  if (!setup.corrections) setup.corrections = steps.corrections();
+  if (setup.power.empty()) setup.power = periodic_start(steps.whole(), strategy, setup);
+  return setup;
+}
+
+/// \param to_compare what is wanted as well
+ComparedStep run_as(ShorterSteps& steps, const Strategy& strategy, const RunSetup& asked, bool to_compare) {
+  const Experiment& experiment = steps.whole();
+  const RunSetup setup = shared_setup(steps, strategy, asked);
+  if (setup.observer != nullptr || !may_be_shortened(experiment))
+    return {run_once(experiment, strategy, setup)};
+  const ProgramFamily& family = *experiment.family;
+  SteadyState steady(steps, strategy, setup, {layers_of(family), micro_batches_of(family)});
+  if (std::optional<RunResult> result = steady.run()) {
+    ComparedStep step{std::move(*result), steady.sizes()};
+    if (to_compare) step.from_two = steady.from_two(1);
+    return step;
+  }
+  RunResult whole = run_once(experiment.is_outline ? written_whole(experiment) : experiment, strategy, setup);
+  whole.notes.emplace_back(
+      "layers or micro-batches do not repeat in equal times: the whole step was simulated");
+  return {std::move(whole)};
+}
 
 }  // namespace
 
@@ -167,18 +202,17 @@ RunResult run_step(const Experiment& experiment, const Strategy& strategy, const
   return run_step(steps, strategy, setup);
 }
 
-RunResult run_step(ShorterSteps& steps, const Strategy& strategy, const RunSetup& asked) {
-  const Experiment& experiment = steps.whole();
-  RunSetup setup = asked;
-  if (!setup.corrections) setup.corrections = steps.corrections();
-  if (setup.power.empty()) setup.power = periodic_start(experiment, strategy, setup);
-  if (setup.observer != nullptr || !may_be_shortened(experiment)) return run_once(experiment, strategy, setup);
-  std::optional<RunResult> result = SteadyState(steps, strategy, setup).run();
-  if (result) return std::move(*result);
-  RunResult whole = run_once(experiment.is_outline ? written_whole(experiment) : experiment, strategy, setup);
-  whole.notes.emplace_back(
-      "layers or micro-batches do not repeat in equal times: the whole step was simulated");
-  return whole;
+RunResult run_step(ShorterSteps& steps, const Strategy& strategy, const RunSetup& setup) {
+  return run_as(steps, strategy, setup, false).run;
+}
+
+ComparedStep run_step_to_compare(ShorterSteps& steps, const Strategy& strategy, const RunSetup& setup) {
+  return run_as(steps, strategy, setup, true);
+}
+
+RunResult run_variant(ShorterSteps& steps, const Strategy& strategy, const RunSetup& setup,
+                      const SteadySizes& sizes) {
+  return SteadyState(steps, strategy, shared_setup(steps, strategy, setup), sizes).from_two(1);
 }
 
 }}  // namespace c3::workloads

@@ -8,7 +8,6 @@
 #include "gpu/kernels/describe.hpp"
 #include "gpu/kernels/operator_class.hpp"
 #include "workloads/analysis/average_breakdown.hpp"
-#include "workloads/analysis/steady_state.hpp"
 #include "workloads/analysis/step_outline.hpp"
 
 namespace c3 { inline namespace workloads {
@@ -75,6 +74,19 @@ KernelWork written_work(const Experiment& experiment) {
   return work;
 }
 
+/// \param run_of the repetition of a seed
+template <class RunOf>
+ExplainedRun mean_of_seeds(const Counterfactual& what, int seeds, RunOf run_of) {
+  ExplainedRun mean;
+  for (int seed = 0; seed < seeds; ++seed) {
+    const RunResult run = run_of(static_cast<std::uint64_t>(seed));
+    mean.time += run.time * (1.0 / seeds);
+    add_share(mean, average_breakdown(run.classes), 1.0 / seeds);
+  }
+  if (!has_messages(what.experiment.program)) mean.bubble = {};
+  return mean;
+}
+
 }  // namespace
 
 Seconds ExplainedRun::of(const std::string& operator_class) const {
@@ -82,16 +94,46 @@ Seconds ExplainedRun::of(const std::string& operator_class) const {
   return found == classes.end() ? Seconds{} : found->time;
 }
 
-ExplainedRun explained_run(const Counterfactual& what, const CuChoice& cus, int seeds) {
-  ExplainedRun mean;
-  for (int seed = 0; seed < seeds; ++seed) {
-    RunSetup setup{.cus = cus, .seed = static_cast<std::uint64_t>(seed), .isolation = what.isolation};
-    const RunResult run = run_step(what.experiment, what.strategy, setup);
-    mean.time += run.time * (1.0 / seeds);
-    add_share(mean, average_breakdown(run.classes), 1.0 / seeds);
+ExplainedRun scaled(ExplainedRun run, double factor) {
+  for (Seconds* time : {&run.time, &run.kernels, &run.bubble})
+    *time = factor * *time;
+  for (ClassTime& of_class : run.classes)
+    of_class.time = factor * of_class.time;
+  for (ExposedTime& of_kind : run.exposed) {
+    of_kind.time = factor * of_kind.time;
+    of_kind.waiting = factor * of_kind.waiting;
   }
-  if (!has_messages(what.experiment.program)) mean.bubble = {};
-  return mean;
+  return run;
+}
+
+ExplainedRun explained_run(const Counterfactual& what, const CuChoice& cus, int seeds,
+                           const std::optional<SteadySizes>& sizes) {
+  ShorterSteps steps(what.experiment);
+  return mean_of_seeds(what, seeds, [&](std::uint64_t seed) {
+    const RunSetup setup{.cus = cus, .seed = seed, .isolation = what.isolation};
+    return sizes ? run_variant(steps, what.strategy, setup, *sizes) : run_step(steps, what.strategy, setup);
+  });
+}
+
+ComparedRun compared_run(const Counterfactual& what, const CuChoice& cus, int seeds) {
+  ShorterSteps steps(what.experiment);
+  ComparedRun compared;
+  Seconds of_variants;
+  bool is_steady = true;
+  compared.run = mean_of_seeds(what, seeds, [&](std::uint64_t seed) {
+    const RunSetup setup{.cus = cus, .seed = seed, .isolation = what.isolation};
+    ComparedStep step = run_step_to_compare(steps, what.strategy, setup);
+    if (seed == 0) compared.sizes = step.sizes;
+    is_steady = is_steady && step.sizes && step.sizes == compared.sizes;
+    if (is_steady) of_variants += step.from_two->time * (1.0 / seeds);
+    return std::move(step.run);
+  });
+  if (is_steady) {
+    compared.over_variant = compared.run.time / of_variants;
+  } else {
+    compared.sizes.reset();
+  }
+  return compared;
 }
 
 CuChoice best_partition(const Experiment& experiment, const Strategy& strategy) {

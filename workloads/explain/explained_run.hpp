@@ -1,9 +1,11 @@
 #pragma once
 /// Where the time of a run goes that may be counterfactual.
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "workloads/analysis/steady_state.hpp"
 #include "workloads/execute/partition.hpp"
 #include "workloads/execute/step_breakdown.hpp"
 #include "workloads/explain/causes.hpp"
@@ -22,9 +24,22 @@ struct ExplainedRun {
   bool operator==(const ExplainedRun&) const = default;
 };
 
+/// \p run with all of its times multiplied by \p factor.
+ExplainedRun scaled(ExplainedRun run, double factor);
+
 /// The first \p seeds repetitions of \p what, the same whatever is impossible in it (common random numbers).
-/// Steps are shortened as run_step() does. \throws as run_once
-ExplainedRun explained_run(const Counterfactual& what, const CuChoice& cus, int seeds);
+/// Steps are shortened as run_step() does, or as run_variant() at \p sizes. \throws as run_once
+ExplainedRun explained_run(const Counterfactual& what, const CuChoice& cus, int seeds,
+                           const std::optional<SteadySizes>& sizes = std::nullopt);
+
+/// A run that variants of it are compared with.
+struct ComparedRun {
+  ExplainedRun run;
+  std::optional<SteadySizes> sizes = std::nullopt;  ///< at which its step is steady in every repetition
+  double over_variant = 1.0;  ///< its time over that of explained_run() of the same at `sizes`
+};
+/// As explained_run(). Variants at its sizes, times `over_variant`, compare with it.
+ComparedRun compared_run(const Counterfactual& what, const CuChoice& cus, int seeds);
 
 /// The partition of \p strategy with the least time of seed 0.
 CuChoice best_partition(const Experiment& experiment, const Strategy& strategy);
