@@ -140,6 +140,26 @@ TEST_CASE("layers that do not repeat in equal times are all simulated, and a not
   CHECK(recorded.size() == make(std::nullopt).program.calls.size());
 }
 
+TEST_CASE(
+    "a variant at two sizes takes what it takes at three, corrected by the step that it is compared with") {
+  TrainingSetup setup = llama_setup(16);
+  setup.micro_batches = 8;
+  const Experiment step = step_of(setup);
+  Experiment variant = step;
+  variant.cluster.gpu.dispatch.launch_latency = variant.cluster.gpu.dispatch.dependent_gap = 50.0_us;
+  ShorterSteps steps(step), changed(variant);
+  const ComparedStep compared = run_step_to_compare(steps, kDefault, {});
+  REQUIRE(compared.sizes);
+  CHECK(compared.run.time == run_step(steps, kDefault, {}).time);
+  CHECK(compared.from_two->time == run_variant(steps, kDefault, {}, *compared.sizes).time);
+  CHECK(compared.from_two->time.value == near(compared.run.time.value, 0.01));
+  const double ratio = compared.run.time / compared.from_two->time;
+  const Seconds cheap = ratio * run_variant(changed, kDefault, {}, *compared.sizes).time;
+  const Seconds whole = run_step(changed, kDefault, {}).time;
+  CHECK(whole > 1.1 * compared.run.time);
+  CHECK(cheap.value == near(whole.value, 0.003));
+}
+
 TEST_CASE("the timeline of a shortened step is that of its largest part, which runs once more") {
   struct Recorder : StudyRecorder {
     RunListeners begin(const Strategy&, const Experiment&, const std::string& part) override {
