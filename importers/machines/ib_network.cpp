@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "importers/machines/ib_ports.hpp"
+#include "importers/machines/ib_ports_report.hpp"
 
 namespace c3 { inline namespace importers {
 namespace {
@@ -214,9 +215,7 @@ class TreeFinder {
   bool reduces_ = false;
 };
 
-}  // namespace
-
-bool is_ib_network(std::string_view text) {
+bool has_sections(std::string_view text) {
   constexpr std::string_view kBegin = "Switch";
   constexpr std::string_view kBlanks = " \t";
   for (std::size_t at = text.find(kBegin); at != std::string_view::npos; at = text.find(kBegin, at + 1)) {
@@ -230,8 +229,13 @@ bool is_ib_network(std::string_view text) {
   return false;
 }
 
+}  // namespace
+
+bool is_ib_network(std::string_view text) { return has_sections(text) || is_ib_ports_report(text); }
+
 SwitchTree read_ib_tree(const ForeignFile& file, FileReading& reading) {
-  const std::vector<IbSwitch> switches = read_ib_switches(file);
+  const std::vector<IbSwitch> switches =
+      is_ib_ports_report(file.text) ? read_ib_ports_report(file) : read_ib_switches(file);
   return TreeFinder(switches, reading).find();
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-/// What ibnetdiscover of infiniband-diags prints: every switch and NIC of an InfiniBand fabric, port by port.
+/// What ibnetdiscover of infiniband-diags prints: every switch and NIC of an InfiniBand fabric, port by port,
+/// in sections or as a report (`--ports`).
 
 #include <string_view>
 

@@ -13,7 +13,6 @@
 namespace c3 { inline namespace importers {
 namespace {
 
-constexpr std::size_t kMostMistakes = 20;
 constexpr int kMostPorts = 4096;
 
 /// Gb/s of data of one lane, encoding taken off, by the name that linux-rdma/rdma-core prints
@@ -32,17 +31,6 @@ constexpr auto kLaneRates = std::to_array<LaneRate>({{"SDR", 2},
                                                      {"NDR", 100},
                                                      {"XDR", 200}});
 
-/// Gb/s of "4xNDR"; nothing for a word that is no rate.
-std::optional<double> rate_of(std::string_view word) {
-  const std::size_t by = word.find('x');
-  if (by == std::string_view::npos) return std::nullopt;
-  constexpr int kMostLanes = 12;
-  const int lanes = whole_number(word.substr(0, by), kMostLanes);
-  const auto* const lane = std::ranges::find(kLaneRates, word.substr(by + 1), &LaneRate::name);
-  if (lanes < 1 || lane == kLaneRates.end()) return std::nullopt;
-  return lanes * lane->gigabits;
-}
-
 /// What is in the first quotes of \p text; nothing where there are none.
 std::string_view quoted(std::string_view text) {
   const std::size_t open = text.find('"');
@@ -58,14 +46,14 @@ class PortReader {
   std::vector<IbSwitch> read() && {
     while (lines_.next())
       read_line();
-    check_peers();
+    add_unknown_peers(switches_, lines_.begin(), mistakes_);
     if (!mistakes_.empty()) throw ConfigError(mistakes_);
     return std::move(switches_);
   }
 
  private:
   void fail(std::string_view part, std::string_view key, std::string_view message) {
-    if (mistakes_.size() < kMostMistakes) mistakes_.emplace_back(lines_.place(part), key, message);
+    if (mistakes_.size() < kMostIbMistakes) mistakes_.emplace_back(lines_.place(part), key, message);
   }
 
   void read_line() {
@@ -120,20 +108,8 @@ class PortReader {
   /// Behind the rate come words such as "s=4" with --full.
   std::optional<double> last_rate() const {
     const auto& words = lines_.words();
-    const auto found = std::find_if(words.rbegin(), words.rend(), rate_of);
-    return found == words.rend() ? std::nullopt : rate_of(*found);
-  }
-
-  void check_peers() {
-    for (const IbSwitch& one : switches_) {
-      for (const IbPort& port : one.ports) {
-        if (!port.is_switch || ids_.contains(port.peer) || mistakes_.size() >= kMostMistakes) continue;
-        mistakes_.emplace_back(
-            one.origin, one.id,
-            fmt::format("'{}' at one of its ports has no section; the file may end too early", port.peer));
-      }
-    }
-    if (switches_.empty()) mistakes_.emplace_back(lines_.begin(), "Switch", "the file has none");
+    const auto found = std::find_if(words.rbegin(), words.rend(), ib_rate);
+    return found == words.rend() ? std::nullopt : ib_rate(*found);
   }
 
   TextLines lines_;
@@ -145,6 +121,32 @@ class PortReader {
 };
 
 }  // namespace
+
+std::optional<double> ib_rate(std::string_view word) {
+  const std::size_t by = word.find('x');
+  if (by == std::string_view::npos) return std::nullopt;
+  constexpr int kMostLanes = 12;
+  const int lanes = whole_number(word.substr(0, by), kMostLanes);
+  const auto* const lane = std::ranges::find(kLaneRates, word.substr(by + 1), &LaneRate::name);
+  if (lanes < 1 || lane == kLaneRates.end()) return std::nullopt;
+  return lanes * lane->gigabits;
+}
+
+void add_unknown_peers(const std::vector<IbSwitch>& switches, const Origin& begin,
+                       std::vector<ConfigError>& mistakes) {
+  std::unordered_set<std::string_view> known;
+  for (const IbSwitch& one : switches)
+    known.insert(one.id);
+  for (const IbSwitch& one : switches) {
+    for (const IbPort& port : one.ports) {
+      if (!port.is_switch || known.contains(port.peer) || mistakes.size() >= kMostIbMistakes) continue;
+      mistakes.emplace_back(
+          one.origin, one.id,
+          fmt::format("'{}' at one of its ports is not in the file, which may end too early", port.peer));
+    }
+  }
+  if (switches.empty()) mistakes.emplace_back(begin, "Switch", "the file has none");
+}
 
 std::vector<IbSwitch> read_ib_switches(const ForeignFile& file) { return PortReader(file).read(); }
 

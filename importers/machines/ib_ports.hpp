@@ -1,6 +1,8 @@
 #pragma once
 /// Sections of ibnetdiscover: each switch with its ports.
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +26,16 @@ struct IbSwitch {
   Origin origin;
   std::vector<IbPort> ports = {};
 };
+
+inline constexpr std::size_t kMostIbMistakes = 20;
+
+/// Gb/s of data of "4xNDR"; nothing for a word that is no rate.
+std::optional<double> ib_rate(std::string_view word);
+
+/// Adds to \p mistakes what is at a port of \p switches and not among them, and that there are none.
+/// \param begin of the file
+void add_unknown_peers(const std::vector<IbSwitch>& switches, const Origin& begin,
+                       std::vector<ConfigError>& mistakes);
 
 /// The switches of \p file, whose text must outlive them. \throws ConfigError with all mistakes, also where a
 /// switch is named that has no section

@@ -185,6 +185,83 @@ TEST_CASE("ibnetdiscover: NICs and uplinks of leaves are counted, with their rat
   CHECK(fabric_of(read_ib(network(1, 4, 0, false))).topology == FabricTopology::single_switch);
 }
 
+namespace {
+
+// Of four nodes at two leaves below two spines, as ibnetdiscover of infiniband-diags 44.0 printed it over ibsim
+// 0.10; other lines left out.
+constexpr const char* kSections =
+    "Switch\t36 \"S-0000000000200001\"\t\t# \"leaf2\" base port 0 lid 0 lmc 0\n"
+    "[1]\t\"H-0000000000100004\"[1](100005) \t\t# \"node03\" lid 0 4xSDR\n"
+    "[2]\t\"H-0000000000100006\"[1](100007) \t\t# \"node04\" lid 0 4xSDR\n"
+    "[33]\t\"S-0000000000200002\"[2]\t\t# \"spine1\" lid 0 4xSDR\n"
+    "[34]\t\"S-0000000000200003\"[2]\t\t# \"spine2\" lid 0 4xSDR\n"
+    "Switch\t36 \"S-0000000000200003\"\t\t# \"spine2\" base port 0 lid 0 lmc 0\n"
+    "[1]\t\"S-0000000000200000\"[34]\t\t# \"leaf1\" lid 0 4xSDR\n"
+    "[2]\t\"S-0000000000200001\"[34]\t\t# \"leaf2\" lid 0 4xSDR\n"
+    "Switch\t36 \"S-0000000000200002\"\t\t# \"spine1\" base port 0 lid 0 lmc 0\n"
+    "[1]\t\"S-0000000000200000\"[33]\t\t# \"leaf1\" lid 0 4xSDR\n"
+    "[2]\t\"S-0000000000200001\"[33]\t\t# \"leaf2\" lid 0 4xSDR\n"
+    "Switch\t36 \"S-0000000000200000\"\t\t# \"leaf1\" base port 0 lid 0 lmc 0\n"
+    "[1]\t\"H-0000000000100000\"[1](100001) \t\t# \"node01\" lid 0 4xSDR\n"
+    "[2]\t\"H-0000000000100002\"[1](100003) \t\t# \"node02\" lid 0 4xSDR\n"
+    "[33]\t\"S-0000000000200002\"[1]\t\t# \"spine1\" lid 0 4xSDR\n"
+    "[34]\t\"S-0000000000200003\"[1]\t\t# \"spine2\" lid 0 4xSDR\n"
+    "Ca\t1 \"H-0000000000100006\"\t\t# \"node04\"\n"
+    "[1](100007) \t\"S-0000000000200001\"[2]\t\t# lid 0 lmc 0 \"leaf2\" lid 0 4xSDR\n"
+    "Ca\t1 \"H-0000000000100004\"\t\t# \"node03\"\n"
+    "[1](100005) \t\"S-0000000000200001\"[1]\t\t# lid 0 lmc 0 \"leaf2\" lid 0 4xSDR\n"
+    "Ca\t1 \"H-0000000000100002\"\t\t# \"node02\"\n"
+    "[1](100003) \t\"S-0000000000200000\"[2]\t\t# lid 0 lmc 0 \"leaf1\" lid 0 4xSDR\n"
+    "Ca\t1 \"H-0000000000100000\"\t\t# \"node01\"\n"
+    "[1](100001) \t\"S-0000000000200000\"[1]\t\t# lid 0 lmc 0 \"leaf1\" lid 0 4xSDR\n";
+constexpr const char* kReport =
+    "CA     0  1 0x0000000000100007 4x SDR - SW     0  2 0x0000000000200001 ( 'node04' - 'leaf2' )\n"
+    "CA     0  1 0x0000000000100005 4x SDR - SW     0  1 0x0000000000200001 ( 'node03' - 'leaf2' )\n"
+    "SW     0 36 0x0000000000200001 4x SDR                                    'leaf2'\n"
+    "SW     0 34 0x0000000000200001 4x SDR - SW     0  2 0x0000000000200003 ( 'leaf2' - 'spine2' )\n"
+    "SW     0 33 0x0000000000200001 4x SDR - SW     0  2 0x0000000000200002 ( 'leaf2' - 'spine1' )\n"
+    "SW     0  2 0x0000000000200001 4x SDR - CA     0  1 0x0000000000100007 ( 'leaf2' - 'node04' )\n"
+    "SW     0  1 0x0000000000200001 4x SDR - CA     0  1 0x0000000000100005 ( 'leaf2' - 'node03' )\n"
+    "SW     0  2 0x0000000000200003 4x SDR - SW     0 34 0x0000000000200001 ( 'spine2' - 'leaf2' )\n"
+    "SW     0  1 0x0000000000200003 4x SDR - SW     0 34 0x0000000000200000 ( 'spine2' - 'leaf1' )\n"
+    "SW     0  2 0x0000000000200002 4x SDR - SW     0 33 0x0000000000200001 ( 'spine1' - 'leaf2' )\n"
+    "SW     0  1 0x0000000000200002 4x SDR - SW     0 33 0x0000000000200000 ( 'spine1' - 'leaf1' )\n"
+    "CA     0  1 0x0000000000100003 4x SDR - SW     0  2 0x0000000000200000 ( 'node02' - 'leaf1' )\n"
+    "SW     0 34 0x0000000000200000 4x SDR - SW     0  1 0x0000000000200003 ( 'leaf1' - 'spine2' )\n"
+    "SW     0 33 0x0000000000200000 4x SDR - SW     0  1 0x0000000000200002 ( 'leaf1' - 'spine1' )\n"
+    "SW     0  2 0x0000000000200000 4x SDR - CA     0  1 0x0000000000100003 ( 'leaf1' - 'node02' )\n"
+    "SW     0  1 0x0000000000200000 4x SDR - CA     0  1 0x0000000000100001 ( 'leaf1' - 'node01' )\n"
+    "CA     0  1 0x0000000000100001 4x SDR - SW     0  1 0x0000000000200000 ( 'node01' - 'leaf1' )\n";
+
+}  // namespace
+
+TEST_CASE("ibnetdiscover: sections and the report of ports say the same") {
+  CHECK(is_ib_network(kSections));
+  CHECK(is_ib_network(kReport));
+  CHECK_FALSE(is_ib_network("CA 1 2 three"));
+  const FileReading sections = read_ib(kSections), report = read_ib(kReport);
+  CHECK(report.facts ==
+        std::vector<std::string>{"4 NICs of 4 nodes at 2 leaf switches of 4, levels of switches: 2"});
+  CHECK(report.facts == sections.facts);
+  CHECK(report.unmodelled.empty());
+  const FabricSpec fabric = fabric_of(report);
+  CHECK(fabric.tree == fabric_of(sections).tree);
+  CHECK(fabric.nic.raw == fabric_of(sections).nic.raw);
+  CHECK(fabric.tree.leaf_nics == 2);
+  CHECK(fabric.tree.spines == 2);
+  CHECK(fabric.nic.raw.value == near(1e9));  // four lanes of 2.5 Gb/s, less their encoding
+}
+
+TEST_CASE("ibnetdiscover: what is wrong with a report of ports is said where it is") {
+  CHECK(ib_refusal(with(kReport, "4x SDR", "4x ABC")) ==
+        Part{"net.txt:1:1: port: must read as: SW 5 1 0x0002c903.. 4x NDR"});
+  const std::string text = kReport;
+  const std::string first = text.substr(text.find("\nSW     0  2") + 1);
+  CHECK(ib_refusal(text + first.substr(0, first.find('\n') + 1)) == Part{"port: 2 is listed already"});
+  CHECK(ib_refusal(text.substr(0, text.find("SW     0  2 0x0000000000200002 4x"))) ==
+        Part{"'0x0000000000200002' at one of its ports is not in the file, which may end too early"});
+}
+
 TEST_CASE("ibnetdiscover: rates between generations scale the older one") {
   const FabricSpec fabric = fabric_of(read_ib(network(2, 2, 2, true, "2xNDR")));
   CHECK(fabric.nic.raw.value == near(25e9));
@@ -231,7 +308,7 @@ TEST_CASE("ibnetdiscover: what is wrong with a network is said where it is") {
         Part{"net.txt:8:1: port: must read as: [2] \"H-0002c903..\"[1] # \"node01 HCA-1\" lid 5 4xNDR"});
   CHECK(ib_refusal(with(text, "[2]\t", "[1]\t")) == Part{"port: 1 is listed already"});
   CHECK(ib_refusal(text.substr(0, text.find("Switch\t64 \"S-00000000000001f4\""))) ==
-        Part{"'S-00000000000001f4' at one of its ports has no section; the file may end too early"});
+        Part{"'S-00000000000001f4' at one of its ports is not in the file, which may end too early"});
   CHECK(ib_refusal(text + text) == Part{"Switch: 'S-0000000000000000' has a section already"});
   CHECK(ib_refusal("Switch\t36 \"S-1\"\n") == "net.txt:1:1: Switch: no switch has a NIC");
   CHECK(ib_refusal("Switch\t36 \"H-1\"\n") == Part{"Switch: must read as: Switch 36"});
