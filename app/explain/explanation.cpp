@@ -333,7 +333,7 @@ class Explainer {
   std::vector<ParallelTask> tasks_;
   std::size_t as_it_is_task_ = 0;
   ComparedRun as_it_is_;
-  std::map<CauseSet, std::size_t> sets_;  ///< tasks by what is impossible in them, but nothing
+  std::map<CauseSet, std::size_t> sets_;  ///< tasks by what is impossible in them; without the run as it is
   std::vector<std::size_t> free_, least_;
   std::optional<std::size_t> without_recomputation_;
   std::size_t path_ = 0;

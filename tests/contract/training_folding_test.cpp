@@ -227,8 +227,8 @@ int check_folded_grids(RandomGrids random) {
     const Experiment experiment = experiment_of(grid);
     const RunResult all = run(experiment, Fold::none), mean = run(experiment, Fold::mean);
     CHECK(all.classes.size() == static_cast<std::size_t>(grid.cluster.ranks()));
-    // All ranks of a stage are alike; those that pass keys and values on are so in turn, and those that send
-    // parts of sums to all others of their group are none.
+    // All ranks of a stage are alike; those that pass keys and values on are so in turn. Of a group whose
+    // members send parts of sums to all others, no two are alike.
     const double times = factor(mean, experiment);
     const bool sends_to_all = grid.setup.tensor_overlap == TensorOverlap::ring;
     const int places = sends_to_all ? grid.setup.tensor_parallel : has_ring(grid.setup.context) ? 2 : 1;

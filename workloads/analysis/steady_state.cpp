@@ -176,7 +176,7 @@ RunSetup shared_setup(ShorterSteps& steps, const Strategy& strategy, const RunSe
   return setup;
 }
 
-/// \param to_compare what is wanted as well
+/// \param to_compare whether ComparedStep::from_two is wanted, which may take further runs
 ComparedStep run_as(ShorterSteps& steps, const Strategy& strategy, const RunSetup& asked, bool to_compare) {
   const Experiment& experiment = steps.whole();
   const RunSetup setup = shared_setup(steps, strategy, asked);
