@@ -24,6 +24,7 @@ pkg_check_modules(JEMALLOC REQUIRED IMPORTED_TARGET jemalloc)
 add_library(c3_allocator INTERFACE)
 if(NOT C3_SANITIZE)
   target_link_libraries(c3_allocator INTERFACE PkgConfig::JEMALLOC)
+  target_sources(c3_allocator INTERFACE ${PROJECT_SOURCE_DIR}/base/allocator_settings.cpp)
 endif()
 
 option(C3_FUZZ "Build the libFuzzer targets of tests/fuzz, with AddressSanitizer; clang only" OFF)
