@@ -4,7 +4,8 @@ unity_groups.py ROOT SIZE FILE..
 
 A group has at most SIZE files. None has a name that another one keeps to itself in an anonymous
 namespace: neither in its own text and that of the headers that it includes from ROOT, nor among what the headers define that
-those include. Such names may be the same in many files, as in the members of a table (collectives/algorithms).
+those include. Such names may be the same in many files, as in the members of a table (collectives/algorithms), and
+do not count in a file whose code is in a namespace of its name, as that of every test is.
 None has a constant inside a function that hides one of a header that another includes: -Wshadow would refuse it.
 None names a constant that a header of another defines anew: in a namespace further in, that one would count.
 Coroutines have no group: g++ 12 takes two coroutines of one name for the same one."""
@@ -18,7 +19,8 @@ COMMENT_OR_TEXT = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTAL
 # Alone, or on one line with the namespace around it.
 ANONYMOUS = re.compile(r"^(?:namespace \w+(?:::\w+)* \{ )?namespace \{$(.*?)^\}{1,2}  // namespace(?: [\w:]+)?$", re.DOTALL | re.MULTILINE)
 # What begins at the left margin, as clang-format leaves it, up to where a definition's name has ended.
-DEFINITION = re.compile(r"^(?:template <.*>\n)?\w[^\n;(){}=\[\]]*", re.MULTILINE)
+# An alias of a namespace and what it takes from one may stand there twice.
+DEFINITION = re.compile(r"^(?!namespace |using namespace |static_assert)(?:template <.*>\n)?\w[^\n;(){}=\[\]]*", re.MULTILINE)
 # Of a type, what stands before its bases; of anything else, the last word.
 NAME_OF_DEFINITION = re.compile(r"(?:\b(?:class|struct|union|enum|enum class) (\w+)(?: final)?\s*(?::.*)?|(\w+)\s*)$", re.DOTALL)
 CONSTANTS = re.compile(r"^constexpr [^;]*;", re.MULTILINE)
@@ -79,7 +81,8 @@ class Source:
         self.constants = set().union(*(constants_by_header(root, h) for h in headers))
         self.mentions = set(MENTION.findall(text)).union(*(mentions_of_header(root, h) for h in headers))
         self.own = set(re.findall(r"^#define (\w+)", text, re.MULTILINE))
-        for block in ANONYMOUS.findall(whole):
+        of_its_name = re.search(rf"^namespace (?:\w+::)+{pathlib.Path(path).stem} \{{", whole, re.MULTILINE)
+        for block in ANONYMOUS.findall(whole[:of_its_name.start()] if of_its_name else whole):
             self.own |= defined_in(code_of(block))
 
     def can_join(self, other):
@@ -94,12 +97,13 @@ class Source:
 
 def main():
     root, size = pathlib.Path(sys.argv[1]), int(sys.argv[2])
+    sources = [source for path in sys.argv[3:] if not (source := Source(root, path)).is_coroutine]
+    apart = {source: [other for other in sources if other is not source and not source.can_join(other)] for source in sources}
     groups = []
-    for source in (Source(root, path) for path in sys.argv[3:]):
-        if source.is_coroutine:
-            continue
+    # First those that few others can join: they would be left alone at the end.
+    for source in sorted(sources, key=lambda source: -len(apart[source])):
         for group in groups:
-            if len(group) < size and all(source.can_join(other) for other in group):
+            if len(group) < size and not any(other in apart[source] for other in group):
                 group.append(source)
                 break
         else:

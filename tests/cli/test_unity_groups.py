@@ -31,6 +31,13 @@ class UnityGroups(unittest.TestCase):
     def test_files_that_share_a_name_are_parted(self):
         self.assertEqual(groups(a=OWN.format(""), b=OWN.format(""), c="int c;\n"), {"a": 0, "b": 1, "c": 0})
 
+    def test_names_in_a_namespace_of_the_files_name_are_not_shared(self):
+        inside = "namespace c3::{} {{\n" + OWN.format("").replace("{", "{{").replace("}", "}}") + "}}\n"
+        self.assertEqual(groups(a=inside.format("a"), b=inside.format("b")), {"a": 0, "b": 0})
+        self.assertEqual(groups(a=inside.format("a"), b=inside.format("a")), {"a": 0, "b": 1})
+        before = OWN.format(inside.format("a").replace("helper", "other"))
+        self.assertEqual(groups(a=before, b=before.replace("::a", "::b")), {"a": 0, "b": 1})
+
     def test_each_of_several_constants_of_a_line_is_a_name(self):
         files = {"a": OWN.format("").replace("int helper", "constexpr int kOne = 1, kTwo = 2;\nint helper")}
         self.assertEqual(groups(**files, b="int b() { return kTwo; }\n"), {"a": 0, "b": 1})

@@ -9,8 +9,9 @@
 #include "tests/support/bytes_sent.hpp"
 #include "tests/support/near.hpp"
 
-using namespace c3;
-using namespace c3::test;
+namespace c3::collectives_bytes_test {
+
+using namespace test;
 
 namespace {
 
@@ -165,3 +166,5 @@ TEST_CASE("grain step starts a transfer no sooner than its predecessors ended, a
     CHECK(data_edges == 7 * 8 * 6);  // rings x ranks x steps after the first
   }
 }
+
+}  // namespace c3::collectives_bytes_test

@@ -5,9 +5,10 @@
 #include "tests/contract/collective_variants.hpp"
 #include "tests/support/near.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::collectives_channels_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -135,3 +136,5 @@ TEST_CASE("channels dealt among eight ranks: eight for each peer, eight for the 
   // 8 CUs: eight channels an XCD in four rounds, two on its CU.
   CHECK(of_pairs(CollectiveKind::all_to_all, 8, true).value == near(4 * (kLatency + kPiece / 4 / 8e9)));
 }
+
+}  // namespace c3::collectives_channels_test

@@ -11,9 +11,10 @@
 #include "tests/contract/collective_variants.hpp"
 #include "tests/support/near.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::collectives_dma_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -235,3 +236,5 @@ TEST_CASE("what a variant cannot do is refused with the reason") {
   refused(CollectiveKind::all_to_all, DmaVariant::swap, Algorithm::direct, mi300x_like_cluster(),
           "gather: copy engines of gpu 'mi300x-like' have no swap command (dma_swap_bandwidth)");
 }
+
+}  // namespace c3::collectives_dma_test

@@ -9,9 +9,10 @@
 #include "tests/support/clusters.hpp"
 #include "tests/support/near.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::collectives_groups_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -172,3 +173,5 @@ TEST_CASE("groups over two GPUs of each node share its NICs, and all of them are
   for (const char* nic : {"node0.nic0.out", "node0.nic3.out", "node1.nic1.out"})
     CHECK(bench.recording.total(nic) == near(2 * 250e6));  // a quarter of 1 GB to each of two ranks elsewhere
 }
+
+}  // namespace c3::collectives_groups_test

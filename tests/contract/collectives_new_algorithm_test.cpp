@@ -13,9 +13,10 @@
 #include "tests/support/bytes_sent.hpp"
 #include "tests/support/graph_replay.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::collectives_new_algorithm_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -119,3 +120,5 @@ TEST_CASE("every algorithm of the table has a name of its own and supports somet
   }
   CHECK(names.contains("ring"));
 }
+
+}  // namespace c3::collectives_new_algorithm_test

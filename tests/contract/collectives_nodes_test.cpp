@@ -11,9 +11,10 @@
 #include "tests/support/clusters.hpp"
 #include "tests/support/near.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::collectives_nodes_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -256,3 +257,5 @@ TEST_CASE("more rings or pairs than channels: fewer rings, and pairs that share 
     CHECK(time_of(direct, grain, true) == near(1e9 * 11 / 12 / 4 / 8e9, 0.1));  // eleven pairs on four lanes
   }
 }
+
+}  // namespace c3::collectives_nodes_test

@@ -13,9 +13,10 @@
 #include "tests/contract/collective_variants.hpp"
 #include "tests/support/near.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::collectives_rooted_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -261,3 +262,5 @@ TEST_CASE("copy engines broadcast and exchange unequal sizes") {
   plan.call.sends = {0.0_MB, 100.0_MB, 400.0_MB, 0.0_MB};
   CHECK(time_of(plan).value == near(0.6e-6 + 2.5e-6 + 0.3e-6 + 400e6 / 40e9 + 2.0e-6));
 }
+
+}  // namespace c3::collectives_rooted_test

@@ -7,9 +7,10 @@
 #include "tests/support/bytes_sent.hpp"
 #include "tests/support/near.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::collectives_switched_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -70,3 +71,5 @@ TEST_CASE("through a switch folded and explicit agree within 0.2 %, and CU grain
   check_that_times_agree([](const Variant& v) { return time_of(v); },
                          [](Backend backend) { return backend == Backend::cu; });
 }
+
+}  // namespace c3::collectives_switched_test

@@ -8,9 +8,10 @@
 #include "tests/contract/collective_variants.hpp"
 #include "tests/support/near.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::collectives_time_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -230,3 +231,5 @@ TEST_CASE("copy engines refuse to add") {
     CHECK_THROWS_WITH_AS(time_of(v), expected.c_str(), InfeasibleError);
   }
 }
+
+}  // namespace c3::collectives_time_test

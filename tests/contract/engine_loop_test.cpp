@@ -14,8 +14,9 @@
 #include "engine/event.hpp"
 #include "engine/simulation.hpp"
 
-using namespace c3;
-using namespace c3::literals;
+namespace c3::engine_loop_test {
+
+using namespace literals;
 
 namespace {
 
@@ -123,3 +124,5 @@ TEST_CASE("a simulation that goes on after its end gives the dates of one run in
   simulation.run();
   CHECK(dates == std::vector<double>{1e-6, 1e-6 + 2e-6});
 }
+
+}  // namespace c3::engine_loop_test

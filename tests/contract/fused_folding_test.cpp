@@ -11,9 +11,10 @@
 #include "tests/support/random_programs.hpp"
 #include "tests/unit/training_setups.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::fused_folding_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -92,3 +93,5 @@ TEST_CASE("a training step whose sums are fused with its products folds over nod
   CHECK(all.classes.size() == 16);
   CHECK(std::abs(mean.time / all.time - 1.0) <= tolerance(experiment, all, mean));
 }
+
+}  // namespace c3::fused_folding_test

@@ -23,8 +23,9 @@
 #include "tests/support/near.hpp"
 #include "tests/support/recording.hpp"
 
-using namespace c3;
-using namespace c3::test;
+namespace c3::gpu_closed_form_test {
+
+using namespace test;
 
 namespace {
 
@@ -217,3 +218,5 @@ TEST_CASE("streams are the same in cohorts on an HBM that a mix does not slow") 
     CHECK(mean_of_cohorts(kernel, gpu).time == near(in_closed_form(stream, gpu).time, 0.02));
   }
 }
+
+}  // namespace c3::gpu_closed_form_test

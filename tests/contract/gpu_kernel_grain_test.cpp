@@ -15,9 +15,10 @@
 #include "tests/support/near.hpp"
 #include "tests/support/recording.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::gpu_kernel_grain_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -203,3 +204,5 @@ TEST_CASE("a kernel that waits for slots leaves the clock to those that run, at 
     CHECK(end_of_rows(true) == near(end_of_rows(false), 1e-12));
   }
 }
+
+}  // namespace c3::gpu_kernel_grain_test

@@ -17,9 +17,10 @@
 #include "workloads/execute/step_breakdown.hpp"
 #include "workloads/program/written_streams.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::gpu_new_operator_class_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -94,3 +95,5 @@ TEST_CASE("every class of the table has names of its own, and its fields are wha
   }
   CHECK(names.contains("gemm"));
 }
+
+}  // namespace c3::gpu_new_operator_class_test

@@ -14,9 +14,10 @@
 #include "tests/support/gpu_bench.hpp"
 #include "tests/support/near.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::gpu_slots_given_back_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -138,3 +139,5 @@ TEST_CASE("property: two grids end as they do work group by work group") {
     CHECK(std::abs(flow.second - exact.second) < kLatency);
   }
 }
+
+}  // namespace c3::gpu_slots_given_back_test

@@ -27,8 +27,9 @@
 #include "workloads/program/written_streams.hpp"
 #include "workloads/traces/retiming/derivation.hpp"
 
-using namespace c3;
-using namespace c3::test;
+namespace c3::operator_classes_test {
+
+using namespace test;
 
 namespace {
 
@@ -357,3 +358,5 @@ TEST_CASE("an address plan places what the class of an operator says that it tou
   }
   CHECK(placed >= 5);
 }
+
+}  // namespace c3::operator_classes_test

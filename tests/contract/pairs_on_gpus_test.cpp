@@ -13,8 +13,9 @@
 #include "tests/support/written_experiment.hpp"
 #include "workloads/execute/run.hpp"
 
-using namespace c3;
-using namespace c3::test;
+namespace c3::pairs_on_gpus_test {
+
+using namespace test;
 
 namespace {
 
@@ -155,3 +156,5 @@ TEST_CASE("what channels lose to the clock of a GEMM is the library's clock_shar
     CHECK(run(follows, by({})).collective >= run(stays, by({})).collective * (1.0 - 1e-6));
   }
 }
+
+}  // namespace c3::pairs_on_gpus_test

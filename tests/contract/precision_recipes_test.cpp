@@ -15,8 +15,9 @@
 #include "tests/unit/training_setups.hpp"
 #include "workloads/models/styles/style.hpp"
 
-using namespace c3;
-using namespace c3::test;
+namespace c3::precision_recipes_test {
+
+using namespace test;
 
 namespace {
 
@@ -131,3 +132,5 @@ TEST_CASE("recipes have names of their own, the first of which casts nothing") {
   CHECK(kPrecisionRecipes.front() == PrecisionRecipe::in_16_bits);
   CHECK_FALSE(PrecisionRecipe::in_16_bits->dtype.has_value());
 }
+
+}  // namespace c3::precision_recipes_test

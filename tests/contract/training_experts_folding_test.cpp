@@ -11,8 +11,9 @@
 #include "tests/support/random_programs.hpp"
 #include "tests/unit/training_setups.hpp"
 
-using namespace c3;
-using namespace c3::test;
+namespace c3::training_experts_folding_test {
+
+using namespace test;
 
 namespace {
 
@@ -84,3 +85,5 @@ TEST_CASE("experts under FSDP, behind Hybrid-EP, and with delayed gradients of w
     check_folded(experiment, all, mean);
   }
 }
+
+}  // namespace c3::training_experts_folding_test

@@ -21,8 +21,9 @@
 #include "workloads/training/context_rules.hpp"
 #include "workloads/training/pipeline_rules.hpp"
 
-using namespace c3;
-using namespace c3::test;
+namespace c3::training_folding_test {
+
+using namespace test;
 
 namespace {
 
@@ -272,3 +273,5 @@ TEST_CASE("steps whose layers have blocks of every kind take as long folded as r
 TEST_CASE("steps whose tensor-parallel ranks pass parts on take as long folded as rank by rank") {
   CHECK(check_folded_grids(RandomGrids(20251128, RandomGrids::Draw::passed_on)) == 0);
 }
+
+}  // namespace c3::training_folding_test

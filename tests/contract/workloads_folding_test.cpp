@@ -15,9 +15,10 @@
 #include "workloads/execute/launch_skew.hpp"
 #include "workloads/program/rank_classes.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::workloads_folding_test {
+
+using namespace literals;
+using namespace test;
 
 TEST_CASE("a hundred programs in which all ranks do the same fold at least four times, and take as long") {
   double least = 1e9, sum = 0.0;
@@ -294,3 +295,5 @@ TEST_CASE("hosts that stall delay a step by the latest of them, folded or not") 
   CHECK(folded / 1.0_us > 400.0);
   CHECK(mean.value == near(folded.value, 0.1));
 }
+
+}  // namespace c3::workloads_folding_test

@@ -10,9 +10,10 @@
 #include "tests/support/folded_runs.hpp"
 #include "tests/support/random_programs.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::workloads_folding_traps_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -132,3 +133,5 @@ TEST_CASE("whatever is folded, numbering nodes otherwise changes nothing") {
     CHECK(first.classes.size() > 1);
   }
 }
+
+}  // namespace c3::workloads_folding_traps_test

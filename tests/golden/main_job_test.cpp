@@ -10,7 +10,7 @@
 #include "tests/support/near.hpp"
 #include "workloads/analysis/study.hpp"
 
-namespace c3::test { namespace {
+namespace c3::test::main_job_test { namespace {
 
 TEST_CASE("the main job's median times are those of 2026-11-25 within 0.5 %") {
   const std::map<std::string, double> golden_us = {
@@ -46,4 +46,4 @@ TEST_CASE("strategies of the main job rank as their mechanisms say") {
   CHECK(by_name["dma"].loss->cus.value == 0.0);
 }
 
-}}  // namespace c3::test
+}}  // namespace c3::test::main_job_test

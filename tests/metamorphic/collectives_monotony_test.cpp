@@ -23,7 +23,7 @@
 #include "configs/fields/node_fields.hpp"
 #include "tests/support/pinned_collectives.hpp"
 
-namespace c3::test { namespace {
+namespace c3::test::collectives_monotony_test { namespace {
 
 constexpr double kLonger = 1.001;
 /// A shorter latency moves the instants at which flows meet, and with them what they share, as a faster link
@@ -284,4 +284,4 @@ TEST_CASE("where a library chooses for the worse on faster links or NICs the bet
   CHECK(named > 0);
 }
 
-}}  // namespace c3::test
+}}  // namespace c3::test::collectives_monotony_test

@@ -19,7 +19,7 @@
 #include "configs/presets/scales.hpp"
 #include "tests/support/pinned_collectives.hpp"
 
-namespace c3::test { namespace {
+namespace c3::test::collectives_scale_test { namespace {
 
 constexpr double kFaster = 1.10;
 constexpr Bytes kSize{0x1p28};
@@ -210,4 +210,4 @@ TEST_CASE("a time that channels limit halves when they double") {
   found.check_excused();
 }
 
-}}  // namespace c3::test
+}}  // namespace c3::test::collectives_scale_test

@@ -12,7 +12,7 @@
 #include "tests/support/main_job.hpp"
 #include "tests/support/near.hpp"
 
-namespace c3::test { namespace {
+namespace c3::test::conservation_test { namespace {
 
 /// Integrates utilisation steps by resource name, and measures work-group residency by kernel.
 class Ledger final : public Observer {
@@ -119,4 +119,4 @@ TEST_CASE("two identical bandwidth-bound kernels together take as long as one af
   CHECK(together == near(serial, 2e-3));
 }
 
-}}  // namespace c3::test
+}}  // namespace c3::test::conservation_test

@@ -34,7 +34,7 @@
 #include "workloads/analysis/periodic_power.hpp"
 #include "workloads/execute/run.hpp"
 
-namespace c3::test {
+namespace c3::test::faster_jobs_test {
 namespace {
 
 constexpr double kRounding = 2e-3;
@@ -284,4 +284,4 @@ TEST_CASE("a better rate makes no job of several streams longer by more than sha
     CHECK(covered.shortened.contains(key));
 }
 
-}  // namespace c3::test
+}  // namespace c3::test::faster_jobs_test

@@ -26,7 +26,7 @@
 #include "gpu/kernels/stream_times.hpp"
 #include "tests/support/drawn_shapes.hpp"
 
-namespace c3::test { namespace {
+namespace c3::test::monotony_test { namespace {
 
 constexpr int kShapesOfClass = 200;
 constexpr double kPinned = 0.001;  // by which a time may rise with the same kernels
@@ -316,4 +316,4 @@ TEST_CASE("units that do more in a clock stop helping where another rate binds, 
   CHECK(BoundFinder(gpu).bound_of(cube, time) != KernelBound::compute);
 }
 
-}}  // namespace c3::test
+}}  // namespace c3::test::monotony_test

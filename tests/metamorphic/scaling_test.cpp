@@ -9,7 +9,7 @@
 #include "tests/support/main_job.hpp"
 #include "tests/support/near.hpp"
 
-namespace c3::test { namespace {
+namespace c3::test::scaling_test { namespace {
 
 /// Every rate times \p factor, every duration divided by it; sizes stay. The tables of keys say what there is,
 /// so that a new rate cannot be forgotten here.
@@ -47,4 +47,4 @@ TEST_CASE("all rates times lambda and latencies by lambda give all times by lamb
     check_scaling(random_job(number), 2.0);
 }
 
-}}  // namespace c3::test
+}}  // namespace c3::test::scaling_test

@@ -7,7 +7,7 @@
 #include "tests/support/main_job.hpp"
 #include "tests/support/near.hpp"
 
-namespace c3::test { namespace {
+namespace c3::test::sharing_test { namespace {
 
 constexpr std::uint64_t kRandomJobs = 25;
 constexpr auto kEverything = Isolation::from_bits((1U << kSharedResources) - 1);
@@ -146,4 +146,4 @@ TEST_CASE("one representative and eight explicit GPUs agree within 0.2 %") {
     check(random_job(number));
 }
 
-}}  // namespace c3::test
+}}  // namespace c3::test::sharing_test

@@ -18,8 +18,9 @@
 #include "results/recommendation.hpp"
 #include "results/run_words.hpp"
 
-using namespace c3;
-using namespace c3::literals;
+namespace c3::closing_sentences_test {
+
+using namespace literals;
 
 namespace {
 
@@ -232,3 +233,5 @@ TEST_CASE("property: memory names the change that makes the step fit at least co
     assert_names_the_first(text.substr(text.rfind('\n', text.size() - 2)), 'm', speeds, 0.0);
   }));
 }
+
+}  // namespace c3::closing_sentences_test

@@ -26,8 +26,9 @@
 #include "configs/presets/preset_store.hpp"
 #include "engine/errors.hpp"
 
-using namespace c3;
-using namespace c3::literals;
+namespace c3::collectives_size_test {
+
+using namespace literals;
 
 namespace {
 
@@ -149,3 +150,5 @@ TEST_CASE(
   });
   CHECK(check(cluster, pipelined, 4) >= 12);
 }
+
+}  // namespace c3::collectives_size_test

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-using namespace c3;
+namespace c3::engine_flow_solver_test {
 
 namespace {
 
@@ -449,3 +449,5 @@ TEST_CASE("priority classes with floors get the rates of brute-force filling wit
                        .floor = 0.33,
                        .ties = false});
 }
+
+}  // namespace c3::engine_flow_solver_test

@@ -10,7 +10,7 @@
 
 #include "engine/fluid_system.hpp"
 
-using namespace c3;
+namespace c3::engine_speed_domains_test {
 
 namespace {
 
@@ -159,3 +159,5 @@ TEST_CASE(
   CHECK(compared > 200'000);
   CHECK(worst < 1e-9);
 }
+
+}  // namespace c3::engine_speed_domains_test

@@ -10,7 +10,7 @@
 #include "studies/t3/sublayer_results.hpp"
 #include "tests/support/near.hpp"
 
-using namespace c3;
+namespace c3::fused_kernel_test {
 
 namespace {
 
@@ -68,3 +68,5 @@ TEST_CASE("eight GPUs of T3 and one that stands for all agree within 0.2 %") {
   CHECK(whole.t3.value == near(folded.t3.value, 0.002));
   CHECK(whole.t3_mca.value == near(folded.t3_mca.value, 0.002));
 }
+
+}  // namespace c3::fused_kernel_test

@@ -10,8 +10,9 @@
 
 #include "gpu/channels/channel_load.hpp"
 
-using namespace c3;
-using namespace c3::literals;
+namespace c3::gpu_channels_test {
+
+using namespace literals;
 
 namespace {
 
@@ -69,3 +70,5 @@ TEST_CASE("property: bytes of channels and opened rows are those of a search byt
     RC_ASSERT(effective >= 1.0 / mapping.spec().count - 1e-12);
   }));
 }
+
+}  // namespace c3::gpu_channels_test

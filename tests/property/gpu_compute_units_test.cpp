@@ -9,8 +9,9 @@
 #include <iterator>
 #include <vector>
 
-using namespace c3;
-using namespace c3::literals;
+namespace c3::gpu_compute_units_test {
+
+using namespace literals;
 
 namespace {
 
@@ -112,3 +113,5 @@ TEST_CASE("property: the emptiest CU of the range that has room, the first of eq
     }));
   }
 }
+
+}  // namespace c3::gpu_compute_units_test

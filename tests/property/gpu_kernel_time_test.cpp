@@ -21,7 +21,7 @@
 #include "gpu/kernels/pool/pool_shape.hpp"
 #include "gpu/kernels/vector/vector_shape.hpp"
 
-using namespace c3;
+namespace c3::gpu_kernel_time_test {
 
 namespace {
 
@@ -281,3 +281,5 @@ TEST_CASE("property: a pool with larger windows and as many outputs is never fas
     RC_ASSERT(not_longer(small, time()));
   }));
 }
+
+}  // namespace c3::gpu_kernel_time_test

@@ -14,9 +14,10 @@
 #include "tests/support/held_grids.hpp"
 #include "tests/support/recording.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::gpu_lone_grids_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -219,3 +220,5 @@ TEST_CASE("work groups that found no slot while the grid was alone get those tha
   CHECK(seen.log == seen_of(jobs, false).log);
   CHECK(tells(seen.log, "grid 1 ends on {(0, 0): 1, (0, 2): 1, (0, 3): 1, (1, 2): 1, (1, 3): 1}"));
 }
+
+}  // namespace c3::gpu_lone_grids_test

@@ -13,7 +13,7 @@
 #include "gpu/kernels/describe.hpp"
 #include "gpu/kernels/operator_table.hpp"
 
-using namespace c3;
+namespace c3::gpu_operator_bytes_test {
 
 namespace {
 
@@ -141,3 +141,5 @@ TEST_CASE("rows that are split into more, shorter rows of the same bytes never t
     }
   }
 }
+
+}  // namespace c3::gpu_operator_bytes_test

@@ -14,9 +14,10 @@
 #include "tests/support/near.hpp"
 #include "tests/support/recorded_power.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::gpu_power_governor_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -118,3 +119,5 @@ TEST_CASE("property: a governed run is never faster than a free one of the same 
       RC_ASSERT(slow[i] >= fast[i] * (1.0 - 1e-12));
   }));
 }
+
+}  // namespace c3::gpu_power_governor_test

@@ -9,7 +9,7 @@
 
 #include "gpu/waves.hpp"
 
-namespace c3 { namespace {
+namespace c3::gpu_waves_test { namespace {
 
 /// At every time each slot whose block has ended takes the next one; blocks do their own tiles, then what is
 /// left.
@@ -62,4 +62,4 @@ TEST_CASE("property: a persistent kernel never needs fewer waves than one that i
   }));
 }
 
-}}  // namespace c3
+}}  // namespace c3::gpu_waves_test

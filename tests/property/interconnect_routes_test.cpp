@@ -15,7 +15,7 @@
 #include "interconnect/switch_network.hpp"
 #include "tests/support/fabrics.hpp"
 
-using namespace c3;
+namespace c3::interconnect_routes_test {
 
 namespace {
 
@@ -179,3 +179,5 @@ TEST_CASE("property: hashed flows balance over the spines and repeat themselves"
       RC_ASSERT(std::abs(count - mean) < 6.0 * std::sqrt(mean));
   }));
 }
+
+}  // namespace c3::interconnect_routes_test

@@ -11,9 +11,10 @@
 #include "gpu/kernel_time.hpp"
 #include "tests/support/gpu_bench.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::kernels_together_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -119,3 +120,5 @@ TEST_CASE("property: waves that others break up cost little of the time in serie
     CHECK(above_5_percent <= 0.03 * cases);
   }
 }
+
+}  // namespace c3::kernels_together_test

@@ -20,8 +20,9 @@
 #include "workloads/traces/replay/record_run.hpp"
 #include "workloads/traces/replay/replay_program.hpp"
 
-using namespace c3;
-using namespace c3::test;
+namespace c3::replay_program_test {
+
+using namespace test;
 
 namespace {
 
@@ -229,3 +230,5 @@ TEST_CASE(
   CHECK(streams_of(0, 6) == std::vector<std::string>{"stream7", "stream20"});
   CHECK(streams_of(0, 0) == std::vector<std::string>{"stream20", "stream7"});
 }
+
+}  // namespace c3::replay_program_test

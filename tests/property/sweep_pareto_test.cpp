@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-using namespace c3;
+namespace c3::sweep_pareto_test {
 
 namespace {
 
@@ -31,3 +31,5 @@ TEST_CASE("property: the front is what no point beats, by rising x") {
     RC_ASSERT(std::ranges::is_sorted(front, {}, [&](std::size_t i) { return points[i].x; }));
   }));
 }
+
+}  // namespace c3::sweep_pareto_test

@@ -10,7 +10,7 @@
 #include "workloads/traces/execution/sequence_alignment.hpp"
 #include "workloads/traces/trace_event.hpp"
 
-using namespace c3;
+namespace c3::traces_graphs_test {
 
 namespace {
 
@@ -83,3 +83,5 @@ TEST_CASE("property: any two sequences are aligned with equal elements") {
     }
   }));
 }
+
+}  // namespace c3::traces_graphs_test

@@ -15,7 +15,7 @@
 #include "workloads/traces/retiming/kernel_operators.hpp"
 #include "workloads/traces/retiming/retimed_kernels.hpp"
 
-using namespace c3;
+namespace c3::traces_kernel_operators_test {
 
 namespace {
 
@@ -91,3 +91,5 @@ TEST_CASE("property: modelled and kept times add up, and a GPU's own time scales
     RC_ASSERT(kept + retiming.all.covered == retiming.kernels.size());
   }));
 }
+
+}  // namespace c3::traces_kernel_operators_test

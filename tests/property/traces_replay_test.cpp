@@ -10,7 +10,7 @@
 
 #include "workloads/traces/dependency_graph.hpp"
 
-using namespace c3;
+namespace c3::traces_replay_test {
 
 namespace {
 
@@ -75,3 +75,5 @@ TEST_CASE("property: microseconds with up to six decimals are read exactly") {
     RC_ASSERT(*read == WidePicoseconds{whole} * 1'000'000 + decimals);
   }));
 }
+
+}  // namespace c3::traces_replay_test

@@ -14,7 +14,7 @@
 #include "workloads/traces/replay/torch_operator.hpp"
 #include "workloads/traces/retiming/kernel_operators.hpp"
 
-using namespace c3;
+namespace c3::traces_torch_operator_test {
 
 namespace {
 
@@ -135,3 +135,5 @@ TEST_CASE("an operator of c3sim with words that no table has is not known, and i
         "an operator of c3sim with an argument that tables of kernels do not have");
   CHECK(note_for(R"(["op=add","rows=-4"])").starts_with("an operator of c3sim: "));
 }
+
+}  // namespace c3::traces_torch_operator_test

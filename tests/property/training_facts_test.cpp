@@ -11,8 +11,9 @@
 #include "tests/unit/training_experiments.hpp"
 #include "workloads/training/pipeline_rules.hpp"
 
-using namespace c3;
-using namespace c3::test;
+namespace c3::training_facts_test {
+
+using namespace test;
 
 namespace {
 
@@ -69,3 +70,5 @@ TEST_CASE("facts of a thousand micro-batches are those of fewer, and of as many 
   CHECK(many.tokens == 16 * few.tokens);
   CHECK(many.model_flops().value == near(16.0 * few.model_flops().value));
 }
+
+}  // namespace c3::training_facts_test

@@ -14,8 +14,9 @@
 #include "tests/support/drawn_steps.hpp"
 #include "workloads/training/pipeline_rules.hpp"
 
-using namespace c3;
-using namespace c3::test;
+namespace c3::training_pieces_test {
+
+using namespace test;
 
 namespace {
 
@@ -46,3 +47,5 @@ TEST_CASE("property: no kernel, collective or message of a step is empty, howeve
     }
   }));
 }
+
+}  // namespace c3::training_pieces_test

@@ -11,7 +11,7 @@
 
 #include "workloads/tune/candidate_search.hpp"
 
-using namespace c3;
+namespace c3::tune_search_test {
 
 namespace {
 
@@ -88,3 +88,5 @@ TEST_CASE("property: a search of few candidates is within the regret that it sta
     if (search.open() == 0U) RC_ASSERT(best == space.least());
   }));
 }
+
+}  // namespace c3::tune_search_test

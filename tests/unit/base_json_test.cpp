@@ -7,7 +7,7 @@
 
 #include "base/json.hpp"
 
-namespace c3 { namespace {
+namespace c3::base_json_test { namespace {
 
 TEST_CASE("JSON is written in the order of its keys, on one line or indented") {
   Json json{{"z", 1}, {"a", Json::array({1.5, "two", nullptr, true})}, {"empty", Json::object()}};
@@ -56,7 +56,7 @@ TEST_CASE("a reader of JSON hears what is wrong") {
   CHECK_THROWS_WITH_AS(json["a"].elements(), "a value is not an array", JsonError);
 }
 
-}}  // namespace c3
+}}  // namespace c3::base_json_test
 
 TEST_CASE("reading an object takes time in proportion to its keys") {
   std::string text = "{";

@@ -7,7 +7,7 @@
 
 #include "base/options.hpp"
 
-namespace c3 { namespace {
+namespace c3::base_options_test { namespace {
 
 /// "tool", with a command "draw" that takes every kind of option.
 struct Tool {
@@ -123,4 +123,4 @@ TEST_CASE("a command lists its commands, and of its options the names and values
   CHECK_FALSE(tool.draw.options().front().takes_value());
 }
 
-}}  // namespace c3
+}}  // namespace c3::base_options_test

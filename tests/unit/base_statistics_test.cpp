@@ -8,7 +8,7 @@
 
 #include "tests/support/near.hpp"
 
-namespace c3 { namespace {
+namespace c3::base_statistics_test { namespace {
 
 TEST_CASE("means of 1, 2 and 4: 7/3, and 2 of their logarithms") {
   CHECK(mean(std::array{1.0, 2.0, 4.0}) == near(7.0 / 3.0));
@@ -60,4 +60,4 @@ TEST_CASE("Spearman's correlation sees ranks only, ties by their mean") {
   CHECK_FALSE(spearman(std::array{1.0, 1.0, 1.0}, std::array{1.0, 2.0, 3.0}).has_value());
 }
 
-}}  // namespace c3
+}}  // namespace c3::base_statistics_test

@@ -16,7 +16,7 @@
 #include "gpu/calibration/error_statistics.hpp"
 #include "tests/support/near.hpp"
 
-using namespace c3;
+namespace c3::calibration_cross_validation_test {
 
 namespace {
 
@@ -101,3 +101,5 @@ TEST_CASE("splits that cannot be made are refused") {
   CHECK_THROWS_AS(folds_by_key(shapes(), 1, 1), std::invalid_argument);
   CHECK_THROWS_AS(leave_one_group_out(alike), std::invalid_argument);
 }
+
+}  // namespace c3::calibration_cross_validation_test

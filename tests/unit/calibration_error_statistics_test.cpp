@@ -13,7 +13,7 @@
 #include "engine/random.hpp"
 #include "tests/support/near.hpp"
 
-using namespace c3;
+namespace c3::calibration_error_statistics_test {
 
 namespace {
 
@@ -151,3 +151,5 @@ TEST_CASE("the scale's interval needs six rows, and of twenty leaves out five on
   CHECK(scale.interval->low == near(6.0));
   CHECK(scale.interval->high == near(15.0));
 }
+
+}  // namespace c3::calibration_error_statistics_test

@@ -21,9 +21,10 @@
 #include "tests/support/gpu_families.hpp"
 #include "tests/support/near.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::calibration_kernel_fit_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -281,3 +282,5 @@ TEST_CASE("shapes have one key each") {
     keys.insert(shape_key(op));
   CHECK(keys.size() == all.size());
 }
+
+}  // namespace c3::calibration_kernel_fit_test

@@ -8,7 +8,7 @@
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "tests/support/near.hpp"
 
-namespace c3 {
+namespace c3::calibration_predict_from_test {
 namespace {
 
 /// What is shipped, without the coefficients that Hopper has for itself: a fit of another family cannot tell
@@ -52,4 +52,4 @@ TEST_CASE("a fit to the model's own times on one GPU gives those of another, wha
                   std::invalid_argument);
 }
 
-}  // namespace c3
+}  // namespace c3::calibration_predict_from_test

@@ -15,7 +15,7 @@
 #include "gpu/calibration/soft_l1_problem.hpp"
 #include "tests/support/near.hpp"
 
-using namespace c3;
+namespace c3::calibration_robust_fit_test {
 
 namespace {
 
@@ -310,3 +310,5 @@ TEST_CASE("a fit that cannot be made says why") {
   CHECK_THROWS_WITH_AS(fit(a, measured, negative), "robust_fit: row 0 is predicted to take -1 s at a = 1",
                        std::domain_error);
 }
+
+}  // namespace c3::calibration_robust_fit_test

@@ -10,8 +10,9 @@
 #include "tests/support/mi300x_like.hpp"
 #include "tests/support/near.hpp"
 
-using namespace c3;
-using namespace c3::literals;
+namespace c3::collectives_call_test {
+
+using namespace literals;
 
 namespace {
 
@@ -153,3 +154,5 @@ TEST_CASE("no algorithm sends less than the least, for a rank or for all") {
     }
   }
 }
+
+}  // namespace c3::collectives_call_test

@@ -14,9 +14,10 @@
 #include "tests/support/fabrics.hpp"
 #include "tests/support/near.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::collectives_channel_protocol_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -393,3 +394,5 @@ TEST_CASE("a rank copies its own shard no faster than its HBM reads and writes i
   cluster.library.local_rate = 1.0_TBps;
   CHECK(time() == near(2.0 * shard / 4e12));
 }
+
+}  // namespace c3::collectives_channel_protocol_test

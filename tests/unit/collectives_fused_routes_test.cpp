@@ -10,7 +10,7 @@
 
 #include "engine/errors.hpp"
 
-using namespace c3;
+namespace c3::collectives_fused_routes_test {
 
 namespace {
 
@@ -142,3 +142,5 @@ TEST_CASE("what cannot be fused is refused") {
   CHECK_THROWS_AS(make_fused_routes("a", CollectiveKind::all_to_all, Algorithm::ring, 4), InfeasibleError);
   CHECK_THROWS_AS(make_fused_routes("r", CollectiveKind::all_reduce, Algorithm::tree, 4), InfeasibleError);
 }
+
+}  // namespace c3::collectives_fused_routes_test

@@ -15,8 +15,9 @@
 #include "tests/support/bytes_sent.hpp"
 #include "tests/support/clusters.hpp"
 
-using namespace c3;
-using namespace c3::literals;
+namespace c3::collectives_groups_test {
+
+using namespace literals;
 
 namespace {
 
@@ -158,3 +159,5 @@ TEST_CASE("the graph of a rank that stands for all has its own group's transfers
     }
   }
 }
+
+}  // namespace c3::collectives_groups_test

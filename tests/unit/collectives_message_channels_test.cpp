@@ -11,8 +11,9 @@
 #include "configs/jobs/experiment_reader.hpp"
 #include "tests/support/print_units.hpp"
 
-using namespace c3;
-using namespace c3::literals;
+namespace c3::collectives_message_channels_test {
+
+using namespace literals;
 
 namespace {
 
@@ -104,3 +105,5 @@ TEST_CASE("NCCL_NCHANNELS_PER_NET_PEER counts, rounded up to a power of two, how
   cluster.library.net_peer_channels = 1;
   CHECK(channels_over(cluster, one_of_each(2)).most == 1);
 }
+
+}  // namespace c3::collectives_message_channels_test

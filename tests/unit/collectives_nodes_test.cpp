@@ -14,9 +14,10 @@
 #include "tests/support/graph_replay.hpp"
 #include "tests/support/near.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::collectives_nodes_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -302,3 +303,5 @@ TEST_CASE("a graph that would not fit into memory is refused with the ways out")
   CHECK(make_transfer_graph({CollectiveKind::all_reduce, Bytes{kBytes}}, Algorithm::ring, cluster, form)
             .transfers.size() == 4096 * 8 * 2);
 }
+
+}  // namespace c3::collectives_nodes_test

@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-using namespace c3;
+namespace c3::collectives_peer_reach_test {
 
 namespace {
 
@@ -28,3 +28,5 @@ TEST_CASE("on hosts by AMD two GPUs are peers everywhere, more of them only befo
   CHECK(reach(HostProcessor::amd, {2, 23, 4}, 2) == P2pReach::all);
   CHECK(reach(HostProcessor::amd, {2, 23, 4}, 3) == P2pReach::direct);
 }
+
+}  // namespace c3::collectives_peer_reach_test

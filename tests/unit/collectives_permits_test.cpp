@@ -12,9 +12,10 @@
 #include "tests/support/fabrics.hpp"
 #include "tests/support/gpu_families.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::collectives_permits_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -128,3 +129,5 @@ TEST_CASE("limits cut a library's channels first and then raise them, pairs have
   CHECK(channels({.most = 12}, CollectiveKind::all_to_all, Algorithm::direct) == 16);
   CHECK(channels({.least = 40}, CollectiveKind::all_to_all, Algorithm::direct) == 64);
 }
+
+}  // namespace c3::collectives_permits_test

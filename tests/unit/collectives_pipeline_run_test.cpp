@@ -19,9 +19,10 @@
 #include "tests/support/clusters.hpp"
 #include "tests/support/near.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::collectives_pipeline_run_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -286,3 +287,5 @@ TEST_CASE("phases of many chunks go in parts of which none is more than one part
   graph.pipelined = false;
   CHECK_THROWS_AS(plan_pipeline(graph, CollectiveGrain::edge, equal_chunks(3)), std::logic_error);
 }
+
+}  // namespace c3::collectives_pipeline_run_test

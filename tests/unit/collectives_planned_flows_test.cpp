@@ -9,8 +9,9 @@
 #include "tests/support/mi300x_like.hpp"
 #include "tests/support/near.hpp"
 
-using namespace c3;
-using namespace c3::literals;
+namespace c3::collectives_planned_flows_test {
+
+using namespace literals;
 
 namespace {
 
@@ -238,3 +239,5 @@ TEST_CASE("an edge that first adds and then stores is one flow with a leg for ea
     CHECK(flow.legs[1].bytes.value == near(375e6));
   }
 }
+
+}  // namespace c3::collectives_planned_flows_test

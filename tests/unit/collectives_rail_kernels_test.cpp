@@ -18,9 +18,10 @@
 #include "tests/support/method_choices.hpp"
 #include "tests/support/near.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::collectives_rail_kernels_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -154,3 +155,5 @@ TEST_CASE("what runs on registered buffers over nodes is refused where it cannot
                        "library.registered_buffers = true",
                        InfeasibleError);
 }
+
+}  // namespace c3::collectives_rail_kernels_test

@@ -15,9 +15,10 @@
 #include "tests/support/clusters.hpp"
 #include "tests/support/method_choices.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::collectives_rccl_choice_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -153,3 +154,5 @@ TEST_CASE(
   // A number that a user sets leaves channels to the usual 8 B of a thread.
   CHECK(channels({2, 27, 7}, 2, gather, 1.0_MiB, Protocol::ll128, {.least = 0, .most = 60}) == 60);
 }
+
+}  // namespace c3::collectives_rccl_choice_test

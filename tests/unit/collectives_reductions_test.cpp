@@ -12,8 +12,9 @@
 #include "tests/support/mi300x_like.hpp"
 #include "tests/support/near.hpp"
 
-using namespace c3;
-using namespace c3::literals;
+namespace c3::collectives_reductions_test {
+
+using namespace literals;
 
 namespace {
 
@@ -237,3 +238,5 @@ TEST_CASE("all_to_all_v sends what the sizes say, and nothing to oneself") {
       {{2, 5}, 1.0_MB}, {{2, 7}, 2.0_MB}, {{5, 7}, 3.0_MB}, {{7, 2}, 4.0_MB}};
   CHECK(sent == expected);
 }
+
+}  // namespace c3::collectives_reductions_test

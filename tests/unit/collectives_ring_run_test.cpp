@@ -16,8 +16,9 @@
 #include "collectives/algorithms/algorithm.hpp"
 #include "tests/support/near.hpp"
 
-using namespace c3;
-using namespace c3::literals;
+namespace c3::collectives_ring_run_test {
+
+using namespace literals;
 
 namespace {
 
@@ -292,3 +293,5 @@ TEST_CASE("a clock that falls slows a ring's chunk in flight, company on its CUs
   const auto later = run_rings(longer, [](Ports& ports) { ports.crowd(0.01); });
   CHECK(ends(*later).back() > 2 * ends(*run_rings(longer)).back());
 }
+
+}  // namespace c3::collectives_ring_run_test

@@ -11,9 +11,10 @@
 #include "tests/support/print_units.hpp"
 #include "tests/support/wired_nodes.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::collectives_ring_search_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -124,3 +125,5 @@ TEST_CASE(
   CHECK(of_half.value == near(4 * (0.6e-6 + 0.35e-6 - round / 4)));
   CHECK(rate_of_half.value == near(512 * 8 / round));
 }
+
+}  // namespace c3::collectives_ring_search_test

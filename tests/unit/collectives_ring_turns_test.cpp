@@ -8,8 +8,9 @@
 #include "collectives/backends/cu/ring_turns.hpp"
 #include "tests/support/near.hpp"
 
-using namespace c3;
-using namespace c3::literals;
+namespace c3::collectives_ring_turns_test {
+
+using namespace literals;
 
 TEST_CASE("a ring of equal edges shows all its latency, one with a slow edge what that leaves") {
   const RingTurns equal{.slowest = 10.0_us, .together = 10.0_us, .alone = 10.0_us};
@@ -50,3 +51,5 @@ TEST_CASE("edges of a phase share links, and the longest way through it misses t
   CHECK(lane.alone.value == near((10e-6 + 100e-6 + 40e-6) / 3 + 50e-6));
   CHECK(EdgeTimes(rates).turns().empty());
 }
+
+}  // namespace c3::collectives_ring_turns_test

@@ -6,9 +6,10 @@
 #include "engine/errors.hpp"
 #include "tests/support/mi300x_like.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::collectives_schedule_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -77,3 +78,5 @@ TEST_CASE("a plan that cannot run is refused each time, and nothing is kept of i
   CHECK_THROWS_AS(store.of(plan), InfeasibleError);
   CHECK(store.size() == 0);
 }
+
+}  // namespace c3::collectives_schedule_test

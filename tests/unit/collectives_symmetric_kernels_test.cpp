@@ -21,9 +21,10 @@
 #include "tests/support/gpu_families.hpp"
 #include "tests/support/near.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::collectives_symmetric_kernels_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -187,3 +188,5 @@ TEST_CASE("large all-gathers of registered buffers go by copy engines on Blackwe
   CHECK(choose_backend({.kind = CollectiveKind::all_gather, .bytes = Bytes{2.0 * most}}, cluster,
                        {.algorithm = Algorithm::ring}) == Backend::cu);
 }
+
+}  // namespace c3::collectives_symmetric_kernels_test

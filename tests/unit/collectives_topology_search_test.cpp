@@ -5,7 +5,7 @@
 
 #include "collectives/library/version.hpp"
 
-using namespace c3;
+namespace c3::collectives_topology_search_test {
 
 namespace {
 
@@ -105,3 +105,5 @@ TEST_CASE(
   CHECK(kernel_channels({8, 48.0, 48.0}, TunedGpu::hopper, true) == 16);
   CHECK(kernel_channels({5, 42.0, 42.0}, TunedGpu::hopper, true) == 10);
 }
+
+}  // namespace c3::collectives_topology_search_test

@@ -14,9 +14,10 @@
 #include "tests/support/clusters.hpp"
 #include "tests/support/near.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::collectives_traffic_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -342,3 +343,5 @@ TEST_CASE("16,384 GPUs of eight-GPU nodes make a small graph when one stands for
   form.every_step = false;
   CHECK(make_transfer_graph(call, Algorithm::hierarchical, cluster, form).transfers.size() == 7 + 7 * 2 + 7);
 }
+
+}  // namespace c3::collectives_traffic_test

@@ -14,8 +14,9 @@
 #include "tests/support/mi300x_like.hpp"
 #include "tests/support/near.hpp"
 
-using namespace c3;
-using namespace c3::literals;
+namespace c3::collectives_transfer_graph_test {
+
+using namespace literals;
 
 namespace {
 
@@ -267,3 +268,5 @@ TEST_CASE("8 GB on 8 ranks in 25 ms are 320 GB/s of algorithm bandwidth, 280 GB/
     CHECK(bus_bandwidth(call, 8, 25.0_ms).value == near(280e9));
   }
 }
+
+}  // namespace c3::collectives_transfer_graph_test

@@ -16,9 +16,10 @@
 #include "tests/support/gpu_families.hpp"
 #include "tests/support/method_choices.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::collectives_tuner_choice_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -128,3 +129,5 @@ TEST_CASE("NCCL has LL128 on Blackwell from 2.25 on") {
   CHECK(has_ll128("blackwell", {2, 25, 1}));
   CHECK(has_ll128("hopper", {2, 24, 3}));
 }
+
+}  // namespace c3::collectives_tuner_choice_test

@@ -11,9 +11,10 @@
 #include "tests/support/gpu_families.hpp"
 #include "tests/support/near.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::collectives_tuner_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -229,3 +230,5 @@ TEST_CASE("RCCL expects of trees and rings over nodes what its table of the gene
   CHECK_FALSE(
       expected_time(call_of(CollectiveKind::all_reduce, 64.0_MiB), Algorithm::tree, Protocol::simple, cluster));
 }
+
+}  // namespace c3::collectives_tuner_test

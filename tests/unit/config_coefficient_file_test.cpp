@@ -17,7 +17,7 @@
 #include "tests/support/near.hpp"
 #include "tests/unit/config_files.hpp"
 
-namespace c3 {
+namespace c3::config_coefficient_file_test {
 namespace {
 
 CoefficientTable shipped(std::string_view kernel_class) {
@@ -194,4 +194,4 @@ TEST_CASE("a file that is no table of coefficients is refused with the place") {
   CHECK(error_of([] { load_coefficients("attention", "/no/such.toml"); }) == Part{"/no/such.toml"});
 }
 
-}  // namespace c3
+}  // namespace c3::config_coefficient_file_test

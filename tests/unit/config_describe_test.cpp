@@ -11,7 +11,7 @@
 #include "configs/toml/section.hpp"
 #include "tests/unit/config_files.hpp"
 
-namespace c3 { namespace {
+namespace c3::config_describe_test { namespace {
 
 template <class Read>
 TableRule described(Read read) {
@@ -127,4 +127,4 @@ TEST_CASE("bounds that follow from the GPU are as wide as for any GPU") {
   CHECK(std::get<IntegerRule>(cus.alternatives.front().form).high > 1000);
 }
 
-}}  // namespace c3
+}}  // namespace c3::config_describe_test

@@ -6,7 +6,7 @@
 #include "configs/toml/config_diff.hpp"
 #include "configs/toml/toml_text.hpp"
 
-namespace c3 { namespace {
+namespace c3::config_diff_test { namespace {
 
 std::vector<ConfigChange> diff(const std::string& a, const std::string& b,
                                const ConfigDiffOptions& options = {}) {
@@ -72,4 +72,4 @@ TEST_CASE("a list in the place of a value is a change of both") {
   CHECK(changes.size() == 3);  // x gone, x[0] and x[1] new
 }
 
-}}  // namespace c3
+}}  // namespace c3::config_diff_test

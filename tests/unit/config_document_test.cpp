@@ -11,7 +11,7 @@
 #include "configs/toml/toml_text.hpp"
 #include "tests/unit/config_files.hpp"
 
-namespace c3 { namespace {
+namespace c3::config_document_test { namespace {
 
 using namespace std::string_view_literals;
 
@@ -174,4 +174,4 @@ TEST_CASE("what write_toml writes, parse_toml reads back") {
   CHECK(write_toml(*parse_toml(text, "text").table()) == text);
 }
 
-}}  // namespace c3
+}}  // namespace c3::config_document_test

@@ -15,7 +15,7 @@
 #include "tests/support/written_experiment.hpp"
 #include "tests/unit/config_files.hpp"
 
-namespace c3 {
+namespace c3::config_experiment_test {
 using test::shape_of;
 using test::written;
 
@@ -413,4 +413,4 @@ TEST_CASE("a range whose draws would contradict another number is refused when t
 }
 
 }  // namespace
-}  // namespace c3
+}  // namespace c3::config_experiment_test

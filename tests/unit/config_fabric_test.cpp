@@ -15,7 +15,7 @@
 #include "tests/support/print_units.hpp"
 #include "tests/unit/config_files.hpp"
 
-namespace c3 {
+namespace c3::config_fabric_test {
 namespace {
 
 const std::string kBase = R"(name = "f"
@@ -187,4 +187,4 @@ TEST_CASE("no draw of a fabric preset's ranges contradicts itself") {
   }
 }
 
-}  // namespace c3
+}  // namespace c3::config_fabric_test

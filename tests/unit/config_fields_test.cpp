@@ -15,7 +15,7 @@
 #include "tests/support/near.hpp"
 #include "tests/unit/config_files.hpp"
 
-namespace c3 { namespace {
+namespace c3::config_fields_test { namespace {
 
 struct Sample {
   int count = 0;
@@ -128,4 +128,4 @@ TEST_CASE("an overridden NIC, and a kind of link in a wired node, take their pay
         near(wired.node.other_links[0].both_ways.value * 1e12 / wired.node.other_links[0].raw.value));
 }
 
-}}  // namespace c3
+}}  // namespace c3::config_fields_test

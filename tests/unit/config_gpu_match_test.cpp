@@ -7,7 +7,7 @@
 #include "configs/presets/gpu_match.hpp"
 #include "configs/presets/preset_store.hpp"
 
-using namespace c3;
+namespace c3::config_gpu_match_test {
 
 TEST_CASE("a GPU's preset is known by its driver's name, its SMs or CUs, and its memory") {
   // Names and sizes recorded in public traces.
@@ -76,3 +76,5 @@ TEST_CASE("a GPU that no preset describes has none") {
   CHECK_FALSE(gpu_preset_like("NVIDIA A100-SXM4-80GB", 98, 85'174'583'296));
   CHECK_FALSE(gpu_preset_like("", 0, 0));
 }
+
+}  // namespace c3::config_gpu_match_test

@@ -12,7 +12,7 @@
 #include "base/csv_text.hpp"
 #include "tests/unit/config_files.hpp"
 
-namespace c3 {
+namespace c3::config_kernel_table_test {
 namespace {
 
 constexpr const char* kAllColumns =
@@ -233,4 +233,4 @@ TEST_CASE("a file that cannot be read is the system's error") {
   CHECK_THROWS_AS(KernelTable::read(folder.path()), IoError);
 }
 
-}  // namespace c3
+}  // namespace c3::config_kernel_table_test

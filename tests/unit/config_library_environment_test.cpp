@@ -9,7 +9,7 @@
 #include "configs/presets/library_environment.hpp"
 #include "tests/unit/config_files.hpp"
 
-namespace c3 { namespace {
+namespace c3::config_library_environment_test { namespace {
 
 using Texts = std::vector<std::string>;
 
@@ -112,4 +112,4 @@ TEST_CASE("every key that a variable sets is one of the configuration") {
   }
 }
 
-}}  // namespace c3
+}}  // namespace c3::config_library_environment_test

@@ -8,7 +8,7 @@
 #include "tests/support/print_units.hpp"
 #include "tests/unit/config_files.hpp"
 
-namespace c3 {
+namespace c3::config_measured_kernels_test {
 namespace {
 
 MeasuredKernels read(const std::string& text, const std::string& gpu = "") {
@@ -106,4 +106,4 @@ TEST_CASE("a header of no known table lists the known ones") {
   CHECK(error_of([] { read("op,dtype,m,n,k,gpu,time_us,splt\n"); }) == Part{"did you mean 'split'?"});
 }
 
-}  // namespace c3
+}  // namespace c3::config_measured_kernels_test

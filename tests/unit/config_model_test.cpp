@@ -14,7 +14,7 @@
 #include "tests/unit/config_files.hpp"
 #include "workloads/models/transformer.hpp"
 
-namespace c3 { namespace {
+namespace c3::config_model_test { namespace {
 
 const std::string kDense =
     "name = \"m\"\ngated = false\nhidden = 64\nffn = 256\nheads = 4\nkv_heads = 4\nlayers = 6\n";
@@ -209,4 +209,4 @@ TEST_CASE("blocks: what is wrong is said at its key") {
             .find("model.blocks.attention: is a block that every model has") != std::string::npos);
 }
 
-}}  // namespace c3
+}}  // namespace c3::config_model_test

@@ -9,7 +9,7 @@
 #include "configs/toml/toml_text.hpp"
 #include "tests/unit/config_files.hpp"
 
-namespace c3 { namespace {
+namespace c3::config_nesting_test { namespace {
 
 std::string repeated(std::string_view text, std::size_t times) {
   std::string out;
@@ -70,4 +70,4 @@ TEST_CASE("a --set of 100,000 parts is refused like a key of a file, and so is a
   CHECK(set("b=" + repeated("[", 100'000)) == "no error");  // no TOML, so a text as it stands
 }
 
-}}  // namespace c3
+}}  // namespace c3::config_nesting_test

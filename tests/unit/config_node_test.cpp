@@ -10,7 +10,7 @@
 #include "tests/support/print_units.hpp"
 #include "tests/unit/config_files.hpp"
 
-namespace c3 { namespace {
+namespace c3::config_node_test { namespace {
 
 constexpr const char* kTree = R"(name = "tree"
 topology = "wired"
@@ -207,4 +207,4 @@ TEST_CASE("no draw of a node preset's ranges contradicts itself") {
   }
 }
 
-}}  // namespace c3
+}}  // namespace c3::config_node_test

@@ -19,7 +19,7 @@
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "tests/unit/config_files.hpp"
 
-namespace c3 { namespace {
+namespace c3::config_notes_test { namespace {
 
 using Texts = std::vector<std::string>;
 
@@ -306,4 +306,4 @@ TEST_CASE("rates that would make times infinite are refused where they stand") {
         Part{"library.ll128.link_share: must be between 0.001 and 1, not 1e-308"});
 }
 
-}}  // namespace c3
+}}  // namespace c3::config_notes_test

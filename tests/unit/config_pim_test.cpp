@@ -10,7 +10,7 @@
 #include "tests/support/near.hpp"
 #include "tests/unit/config_files.hpp"
 
-using namespace c3;
+namespace c3::config_pim_test {
 
 namespace {
 
@@ -87,3 +87,5 @@ TEST_CASE("place pim is refused where there are no units, and of what they canno
   CHECK(refusal(R"(op = "quantize_mx9", dtype = "bf16", rows = 8, cols = 8)") ==
         Part{"'quantize_mx9' casts fp32"});
 }
+
+}  // namespace c3::config_pim_test

@@ -16,7 +16,7 @@
 #include "tests/support/print_units.hpp"
 #include "tests/unit/config_files.hpp"
 
-namespace c3 { namespace {
+namespace c3::config_preset_test { namespace {
 
 constexpr auto kKinds = kPresetKinds;
 
@@ -266,4 +266,4 @@ TEST_CASE("rates that contradict each other are refused") {
   CHECK(with("bf16_clock", "3 GHz") == Part{"gpu.bf16_clock: must not be above boost_clock, which is 2.1 GHz"});
 }
 
-}}  // namespace c3
+}}  // namespace c3::config_preset_test

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace c3 { namespace {
+namespace c3::config_quantity_test { namespace {
 
 std::string refusal(std::string_view text, Dimension dimension) {
   try {
@@ -80,4 +80,4 @@ TEST_CASE("a text that is no quantity of the dimension is refused with the reaso
   }
 }
 
-}}  // namespace c3
+}}  // namespace c3::config_quantity_test

@@ -7,7 +7,7 @@
 
 #include "configs/toml/rank_list.hpp"
 
-using namespace c3;
+namespace c3::config_rank_list_test {
 
 TEST_CASE("ranges and ranks are read in their order, and written back shorter") {
   CHECK(parse_ranks("0-3,6") == std::vector<int>{0, 1, 2, 3, 6});
@@ -28,3 +28,5 @@ TEST_CASE("what is no group of ranks is refused with what was expected") {
   CHECK_THROWS_WITH_AS(parse_ranks("0-1048575,0-1048575"), "more ranks than there can be",
                        std::invalid_argument);
 }
+
+}  // namespace c3::config_rank_list_test

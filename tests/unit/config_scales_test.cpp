@@ -10,7 +10,7 @@
 #include "tests/support/near.hpp"
 #include "tests/unit/config_files.hpp"
 
-namespace c3 { namespace {
+namespace c3::config_scales_test { namespace {
 
 GpuSpec gpu_with(const std::string& preset, const std::vector<std::string>& sets) {
   return load_gpu(preset, sets);
@@ -148,4 +148,4 @@ TEST_CASE("a sustained rate alone takes the clock at which its issue slots are 9
   CHECK(matrix_rate(gpu, DType::bf16).clock.value == near(0.5 * gpu.compute.boost_clock.value));
 }
 
-}}  // namespace c3
+}}  // namespace c3::config_scales_test

@@ -11,7 +11,7 @@
 #include "tests/support/print_units.hpp"
 #include "tests/unit/config_files.hpp"
 
-namespace c3 { namespace {
+namespace c3::config_section_test { namespace {
 
 /// What reading \p text with \p read is refused with.
 template <class Read>
@@ -192,4 +192,4 @@ TEST_CASE("whole numbers are drawn with both ends, each as often as the others")
     CHECK(times == doctest::Approx(1000).epsilon(0.12));  // 4 standard deviations
 }
 
-}}  // namespace c3
+}}  // namespace c3::config_section_test

@@ -8,7 +8,7 @@
 #include "files/io_error.hpp"
 #include "tests/unit/config_files.hpp"
 
-namespace c3 { namespace {
+namespace c3::config_study_card_test { namespace {
 
 /// A folder of the user's, in which studies are looked for first.
 class UserFolder {
@@ -86,4 +86,4 @@ TEST_CASE("files that are not there are named, with what they are") {
   CHECK_THROWS_WITH_AS(check_measurements(study, folder.path()), text.c_str(), IoError);
 }
 
-}}  // namespace c3
+}}  // namespace c3::config_study_card_test

@@ -12,7 +12,7 @@
 #include "configs/toml/toml_text.hpp"
 #include "tests/unit/config_files.hpp"
 
-namespace c3 { namespace {
+namespace c3::config_sweep_test { namespace {
 
 std::string values_of(const std::string& text) {
   const Node document = parse_toml("x = " + text, "range.toml");
@@ -226,4 +226,4 @@ TEST_CASE("a run of a file with a sweep is of the file's own values, and the swe
   CHECK(error_of([&] { ExperimentFile::load(file, set); }) == Part{"sweep.product.nodes: must be a list"});
 }
 
-}}  // namespace c3
+}}  // namespace c3::config_sweep_test

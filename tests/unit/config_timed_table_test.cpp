@@ -8,7 +8,7 @@
 #include "tests/support/near.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace c3 { namespace {
+namespace c3::config_timed_table_test { namespace {
 
 class Table {
  public:
@@ -92,4 +92,4 @@ TEST_CASE("a log of iterations has lengths and times, without the first of an ep
   CHECK(log.iterations[1].time.value == near(0.155));
 }
 
-}}  // namespace c3
+}}  // namespace c3::config_timed_table_test

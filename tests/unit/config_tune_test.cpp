@@ -11,7 +11,7 @@
 
 #include "tests/unit/config_files.hpp"
 
-namespace c3 { namespace {
+namespace c3::config_tune_test { namespace {
 
 /// A pair of streams with \p tables behind it.
 std::string experiment(const std::string& tables) {
@@ -123,4 +123,4 @@ TEST_CASE("a run and a sweep of a file with [tune] do without it, and it is chec
   CHECK(error_of([&] { ExperimentFile::load(file, set); }) == Part{"tune.product.nodes: must be a list"});
 }
 
-}}  // namespace c3
+}}  // namespace c3::config_tune_test

@@ -10,8 +10,9 @@
 #include "engine/errors.hpp"
 #include "tests/support/flow_clock.hpp"
 
-using namespace c3;
-using namespace c3::literals;
+namespace c3::engine_event_queue_test {
+
+using namespace literals;
 
 TEST_CASE("entries leave by date, and equal dates by number, whatever order they came in") {
   EventQueue queue;
@@ -102,3 +103,5 @@ TEST_CASE("scheduling into the past throws and is never clamped") {
   clock.at(2.0_s, [&] { clock.at(1.999_s, [] {}); });
   CHECK_THROWS_WITH_AS(clock.simulation.run(), "FluidSystem::set_timer: date is in the past", std::logic_error);
 }
+
+}  // namespace c3::engine_event_queue_test

@@ -10,7 +10,7 @@
 #include "engine/random.hpp"
 #include "tests/support/near.hpp"
 
-using namespace c3;
+namespace c3::engine_extremes_test {
 
 namespace {
 
@@ -75,3 +75,5 @@ TEST_CASE("the largest of n sums of stalls is what is drawn in the mean") {
   }
   CHECK(expected_largest_stall_sum(100.0, 8) == near(drawn_stall_sum(100.0, 8, 500), 0.04));
 }
+
+}  // namespace c3::engine_extremes_test

@@ -5,7 +5,7 @@
 
 #include "engine/interrupt.hpp"
 
-namespace c3 { namespace {
+namespace c3::engine_interrupt_test { namespace {
 
 using Clock = std::chrono::steady_clock;
 
@@ -41,4 +41,4 @@ TEST_CASE("there is one heartbeat at a time, and without a request nothing stops
   CHECK_NOTHROW(checkpoint());
 }
 
-}}  // namespace c3
+}}  // namespace c3::engine_interrupt_test

@@ -13,8 +13,9 @@
 #include "tests/support/flow_clock.hpp"
 #include "tests/support/near.hpp"
 
-using namespace c3;
-using namespace c3::literals;
+namespace c3::engine_observer_test {
+
+using namespace literals;
 
 namespace {
 
@@ -155,3 +156,5 @@ TEST_CASE("activities have no number when nobody observes") {
   CHECK_FALSE(simulation.is_observed());
   CHECK(simulation.begin_activity({.name = "gemm"}) == kNoActivity);
 }
+
+}  // namespace c3::engine_observer_test

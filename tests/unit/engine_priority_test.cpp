@@ -9,8 +9,9 @@
 #include "tests/support/flow_clock.hpp"
 #include "tests/support/near.hpp"
 
-using namespace c3;
-using namespace c3::literals;
+namespace c3::engine_priority_test {
+
+using namespace literals;
 
 namespace {
 
@@ -144,3 +145,5 @@ TEST_CASE("floors that promise more than there is are refused, and change nothin
   CHECK(solver.rate(high) == near(1.0));
   CHECK(solver.rate(low) == 0.0);
 }
+
+}  // namespace c3::engine_priority_test

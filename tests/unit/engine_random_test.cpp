@@ -8,7 +8,7 @@
 
 #include "tests/support/near.hpp"
 
-using namespace c3;
+namespace c3::engine_random_test {
 
 TEST_CASE("the first draw of all is Philox4x32-10's published answer for a counter and key of zero") {
   // 6627e8d5 e169c58d bc57ac4c 9b00dbd8 (Random123, kat_vectors). The first 52 bits, and half a unit.
@@ -58,3 +58,5 @@ TEST_CASE("uniform draws have mean 1/2 and variance 1/12, normal ones those of a
   CHECK(largest <= 3.0);
   CHECK(largest > 2.9);
 }
+
+}  // namespace c3::engine_random_test

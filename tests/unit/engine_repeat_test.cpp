@@ -8,8 +8,9 @@
 #include "tests/support/flow_clock.hpp"
 #include "tests/support/near.hpp"
 
-using namespace c3;
-using namespace c3::literals;
+namespace c3::engine_repeat_test {
+
+using namespace literals;
 
 namespace {
 
@@ -117,3 +118,5 @@ TEST_CASE("a flow that runs, or was never prepared, is not repeated") {
   CHECK_THROWS_AS(chunks.repeat(chunk), std::logic_error);
   CHECK_THROWS_AS(chunks.repeat(chunks.start(1, {{chunks.link, 1.0}})), std::logic_error);
 }
+
+}  // namespace c3::engine_repeat_test

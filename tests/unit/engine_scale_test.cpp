@@ -13,8 +13,6 @@
 #include "engine/fluid_system.hpp"
 #include "tests/support/near.hpp"
 
-using namespace c3;
-
 #if !defined(__SANITIZE_ADDRESS__)  // which brings an allocator of its own
 namespace {
 std::size_t allocations = 0;
@@ -28,6 +26,7 @@ void* operator new(std::size_t size) {
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
+namespace c3::engine_scale_test {
 namespace {
 
 /// Eight GPUs with eight flows each; whatever ends starts again with another size, class and timer.
@@ -102,3 +101,5 @@ TEST_CASE("one flow over 4096 resources is solved in a few rounds, not one a res
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   CHECK(taken.count() < 5.0);
 }
+
+}  // namespace c3::engine_scale_test

@@ -10,8 +10,9 @@
 #include "tests/support/flow_clock.hpp"
 #include "tests/support/near.hpp"
 
-using namespace c3;
-using namespace c3::literals;
+namespace c3::engine_sharing_test {
+
+using namespace literals;
 
 namespace {
 
@@ -241,3 +242,5 @@ TEST_CASE("a flow that nothing limits is an error, not a hang") {
   CHECK_THROWS_WITH_AS(clock.simulation.run(), "a flow has neither a bound nor a resource that limits it",
                        std::logic_error);
 }
+
+}  // namespace c3::engine_sharing_test

@@ -8,8 +8,9 @@
 #include "tests/support/flow_clock.hpp"
 #include "tests/support/near.hpp"
 
-using namespace c3;
-using namespace c3::literals;
+namespace c3::engine_speed_domains_test {
+
+using namespace literals;
 
 namespace {
 
@@ -163,3 +164,5 @@ TEST_CASE("speeds that are none, and domains that are not there, are refused") {
   CHECK_THROWS_AS(fluid.start({.demands = {}, .laws = endless}, nullptr), std::invalid_argument);
   CHECK_THROWS_AS(fluid.start({}, nullptr), std::invalid_argument);
 }
+
+}  // namespace c3::engine_speed_domains_test

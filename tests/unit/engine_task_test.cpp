@@ -13,8 +13,9 @@
 #include "engine/fifo_lock.hpp"
 #include "engine/simulation.hpp"
 
-using namespace c3;
-using namespace c3::literals;
+namespace c3::engine_task_test {
+
+using namespace literals;
 
 namespace {
 
@@ -303,3 +304,5 @@ TEST_CASE("deadlock: of many tasks that wait sixteen are named, and the others c
   CHECK(named == 16);
   CHECK(message.ends_with("task waits for an event; and 4 more"));
 }
+
+}  // namespace c3::engine_task_test

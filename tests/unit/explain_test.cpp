@@ -18,9 +18,10 @@
 #include "workloads/explain/critical_path.hpp"
 #include "workloads/explain/waterfall.hpp"
 
-using namespace c3;
-using namespace c3::test;
-using namespace c3::literals;
+namespace c3::explain_test {
+
+using namespace test;
+using namespace literals;
 
 namespace {
 
@@ -285,3 +286,5 @@ TEST_CASE("a run's critical path adds up to its time") {
   CHECK(sum.value == near(path.time.value));
   CHECK(path.time == run_once(experiment, in_order(), {}).time);
 }
+
+}  // namespace c3::explain_test

@@ -12,7 +12,7 @@
 #include "files/io_error.hpp"
 #include "files/tar_members.hpp"
 
-using namespace c3;
+namespace c3::files_tar_test {
 
 namespace {
 
@@ -92,3 +92,5 @@ TEST_CASE("a damaged header of a tar archive is refused") {
                          IoError);
   }
 }
+
+}  // namespace c3::files_tar_test

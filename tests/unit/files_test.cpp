@@ -19,7 +19,7 @@
 #include "files/written_files.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace c3 { namespace {
+namespace c3::files_test { namespace {
 
 namespace fs = std::filesystem;
 
@@ -351,4 +351,4 @@ TEST_CASE("gzip data that end too early or are damaged are refused, not taken fo
                        IoError);
 }
 
-}}  // namespace c3
+}}  // namespace c3::files_test

@@ -12,7 +12,7 @@
 #include "importers/user_files/experiment_draft.hpp"
 #include "importers/user_files/formats.hpp"
 
-using namespace c3;
+namespace c3::foreign_hugging_face_test {
 
 namespace {
 
@@ -369,3 +369,5 @@ TEST_CASE("an experiment says of each line where it comes from, and what of a fi
   draft.replace("system", "\"other\"", "");
   CHECK(draft.text("system") == "other");
 }
+
+}  // namespace c3::foreign_hugging_face_test

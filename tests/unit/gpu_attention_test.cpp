@@ -15,9 +15,10 @@
 #include "tests/support/near.hpp"
 #include "tests/support/print_units.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::gpu_attention_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -348,3 +349,5 @@ TEST_CASE("windows: few queries beside cached keys read their window alone") {
   CHECK(kernel.compulsory.value < whole.compulsory.value / 50.0);
   CHECK(kernel.work_groups * 8 <= whole.work_groups);
 }
+
+}  // namespace c3::gpu_attention_test

@@ -18,9 +18,10 @@
 #include "tests/support/gpu_bench.hpp"
 #include "tests/support/near.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::gpu_batch_norm_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -186,3 +187,5 @@ TEST_CASE("a batch norm is read from words") {
   none.batch = 0;
   CHECK_THROWS_AS(described_norm(none), InfeasibleError);
 }
+
+}  // namespace c3::gpu_batch_norm_test

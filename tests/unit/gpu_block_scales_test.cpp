@@ -14,9 +14,10 @@
 #include "tests/support/mi300x_like.hpp"
 #include "tests/support/near.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::gpu_block_scales_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -136,3 +137,5 @@ TEST_CASE("MI308X is MI300X with 80 of its CUs, and a limit on what they multipl
   }
   CHECK(matrix_rate(few, DType::fp8).sustained < 0.6 * matrix_rate(few, DType::fp8).peak);
 }
+
+}  // namespace c3::gpu_block_scales_test

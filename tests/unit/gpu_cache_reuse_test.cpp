@@ -9,8 +9,9 @@
 
 #include "tests/support/near.hpp"
 
-using namespace c3;
-using namespace c3::literals;
+namespace c3::gpu_cache_reuse_test {
+
+using namespace literals;
 
 namespace {
 
@@ -72,3 +73,5 @@ TEST_CASE("strict LRU keeps all of a cycle that fits with its stream, and nothin
   CHECK(reuse_miss_fraction(1.5_MB, 0.5_MB, 2.0_MB, Replacement::lru) == 0.0);
   CHECK(reuse_miss_fraction(1.5_MB, 0.6_MB, 2.0_MB, Replacement::lru) == 1.0);
 }
+
+}  // namespace c3::gpu_cache_reuse_test

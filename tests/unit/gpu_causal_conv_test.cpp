@@ -18,9 +18,10 @@
 #include "tests/support/gpu_bench.hpp"
 #include "tests/support/near.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::gpu_causal_conv_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -127,3 +128,5 @@ TEST_CASE("words that mean no causal convolution are refused with what is allowe
   CHECK_THROWS_WITH_AS(describe_causal_conv("conv", wide, conv_gpu()),
                        "'conv': window must be at most 4, not 5", InfeasibleError);
 }
+
+}  // namespace c3::gpu_causal_conv_test

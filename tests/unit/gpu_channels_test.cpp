@@ -13,8 +13,9 @@
 #include "engine/errors.hpp"
 #include "tests/support/near.hpp"
 
-using namespace c3;
-using namespace c3::literals;
+namespace c3::gpu_channels_test {
+
+using namespace literals;
 
 namespace {
 
@@ -174,3 +175,5 @@ TEST_CASE("mappings of bits refuse channels that are no power of two, and memory
   small.row = 128.0_B;
   CHECK_THROWS_AS(AddressMapping{small}, InfeasibleError);
 }
+
+}  // namespace c3::gpu_channels_test

@@ -7,9 +7,10 @@
 #include "engine/errors.hpp"
 #include "tests/support/gpu_bench.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::gpu_compute_units_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -91,3 +92,5 @@ TEST_CASE("CUs beyond the last that has held a work group are empty, and copying
   CHECK(units.residents(1, 3) == 0);
   CHECK(units.last_released_by(1, 3) == kNoActivity);
 }
+
+}  // namespace c3::gpu_compute_units_test

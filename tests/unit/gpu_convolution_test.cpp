@@ -14,8 +14,9 @@
 #include "gpu/kernels/operator_table.hpp"
 #include "tests/support/near.hpp"
 
-using namespace c3;
-using namespace c3::literals;
+namespace c3::gpu_convolution_test {
+
+using namespace literals;
 
 namespace {
 
@@ -383,3 +384,5 @@ TEST_CASE("what is no convolution is refused under its key") {
   refused({{ShapeKey::pad_w, "9999999"}}, "must be at most 2^20 of images, not 9999999");
   refused({{ShapeKey::pass, "backward"}}, "unknown word 'backward'; known: forward, data, weight");
 }
+
+}  // namespace c3::gpu_convolution_test

@@ -8,9 +8,10 @@
 #include "tests/support/near.hpp"
 #include "tests/support/print_units.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::gpu_core_clock_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -72,3 +73,5 @@ TEST_CASE("a kernel that leaves a clock it never entered is an internal error") 
   clock.enter(1200.0_MHz);
   CHECK_THROWS_AS(clock.leave(1500.0_MHz), std::logic_error);
 }
+
+}  // namespace c3::gpu_core_clock_test

@@ -11,7 +11,7 @@
 
 #include "tests/support/near.hpp"
 
-using namespace c3;
+namespace c3::gpu_cu_shares_test {
 
 namespace {
 
@@ -141,3 +141,5 @@ TEST_CASE("property: shares are max-min fair by waves") {
     RC_ASSERT(least_held >= most - 1e-12);
   }));
 }
+
+}  // namespace c3::gpu_cu_shares_test

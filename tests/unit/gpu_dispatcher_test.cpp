@@ -16,9 +16,10 @@
 #include "tests/support/near.hpp"
 #include "tests/support/recording.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::gpu_dispatcher_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -256,3 +257,5 @@ TEST_CASE("property: CUs stay within limits, every work group runs once, busy CU
     RC_ASSERT(queues.dispatcher.units().busy() == 0);
   }));
 }
+
+}  // namespace c3::gpu_dispatcher_test

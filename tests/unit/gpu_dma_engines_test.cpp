@@ -11,9 +11,10 @@
 #include "tests/support/near.hpp"
 #include "tests/support/recording.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::gpu_dma_engines_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -207,3 +208,5 @@ TEST_CASE("two gangs that name their engines in opposite orders do not wait for 
   CHECK(first == near(26e-6 + 25e-6));
   CHECK(second == near(26e-6 + 2 * 25e-6));
 }
+
+}  // namespace c3::gpu_dma_engines_test

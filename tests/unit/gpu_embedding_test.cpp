@@ -13,9 +13,10 @@
 #include "tests/support/gpu_bench.hpp"
 #include "tests/support/near.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::gpu_embedding_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -218,3 +219,5 @@ TEST_CASE(
   CHECK_THROWS_WITH_AS(describe_embedding("e", huge, embedding_gpu()),
                        "'e': its tables take 512.0 GB, and gpu 'round' has 64.0 GB", InfeasibleError);
 }
+
+}  // namespace c3::gpu_embedding_test

@@ -12,9 +12,10 @@
 #include "tests/support/held_grids.hpp"
 #include "tests/support/near.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::gpu_engine_rotation_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -96,3 +97,5 @@ TEST_CASE("in strict rotation every work group is placed, whatever the queues, e
       RC_ASSERT(grid->finished == groups);
   }));
 }
+
+}  // namespace c3::gpu_engine_rotation_test

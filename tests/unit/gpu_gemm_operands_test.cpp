@@ -13,9 +13,10 @@
 #include "tests/support/mi300x_like.hpp"
 #include "tests/support/near.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::gpu_gemm_operands_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -171,3 +172,5 @@ TEST_CASE("the maximum of a tensor has a floor, and above it the rate at which C
   const KernelTime quantised = time_of(VectorShape{VectorOp::quantize, rows, 1024, DType::bf16}, gpu);
   CHECK(quantised.hbm_write.value == near(0.5 * quantised.hbm_read.value, 0.01));
 }
+
+}  // namespace c3::gpu_gemm_operands_test

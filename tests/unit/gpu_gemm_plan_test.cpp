@@ -19,9 +19,10 @@
 #include "tests/support/mi300x_like.hpp"
 #include "tests/support/near.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::gpu_gemm_plan_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -234,3 +235,5 @@ TEST_CASE("a call costs its class's launch in cycles of the peak's clock") {
   CHECK(plan_gemm({1, 1, 1}, gpu).launch.value == near(1e-6));
   CHECK(plan_gemm({1, 1, 1, DType::bf16, 2}, gpu).launch.value == near(1e-6));
 }
+
+}  // namespace c3::gpu_gemm_plan_test

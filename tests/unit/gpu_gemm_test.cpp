@@ -15,9 +15,10 @@
 #include "tests/support/mi300x_like.hpp"
 #include "tests/support/near.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::gpu_gemm_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -218,3 +219,5 @@ TEST_CASE("as many work groups of a library's GEMM share an SM as launches in pu
     CHECK(work_groups_per_cu(gpu.compute, kernel.needs, "g") == one.on_sm);
   }
 }
+
+}  // namespace c3::gpu_gemm_test

@@ -19,9 +19,10 @@
 #include "tests/support/near.hpp"
 #include "tests/support/recorded_power.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::gpu_governor_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -232,3 +233,5 @@ TEST_CASE("whoever observes power changes no date") {
   RecordedPower power;
   CHECK(end(nullptr) == end(&power));
 }
+
+}  // namespace c3::gpu_governor_test

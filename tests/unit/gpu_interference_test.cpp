@@ -14,9 +14,10 @@
 #include "tests/support/near.hpp"
 #include "tests/support/recording.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::gpu_interference_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -337,3 +338,5 @@ TEST_CASE("a simulation that is given up while a kernel loses to a collective en
     CHECK_THROWS_AS(bench.run(), std::runtime_error);
   }
 }
+
+}  // namespace c3::gpu_interference_test

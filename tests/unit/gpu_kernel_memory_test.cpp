@@ -10,9 +10,10 @@
 #include "tests/support/near.hpp"
 #include "tests/support/recording.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::gpu_kernel_memory_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -208,3 +209,5 @@ TEST_CASE("write-back that is spread goes on beside what follows, and nobody wai
   CHECK(bench.simulation.now().value == near(40e-6));
   CHECK(recording.total("gpu0.hbm.written") == near(8e6));
 }
+
+}  // namespace c3::gpu_kernel_memory_test

@@ -14,9 +14,10 @@
 #include "tests/support/gpu_bench.hpp"
 #include "tests/support/near.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::gpu_kernel_phases_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -143,3 +144,5 @@ TEST_CASE("what is touched of a phase's tensors is what it moves") {
     }
   }
 }
+
+}  // namespace c3::gpu_kernel_phases_test

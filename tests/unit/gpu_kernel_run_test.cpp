@@ -11,9 +11,10 @@
 #include "tests/support/near.hpp"
 #include "tests/support/recording.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::gpu_kernel_run_test {
+
+using namespace literals;
+using namespace test;
 
 TEST_CASE("one work group: launch delay, then prologue, steady flow and stores, one after another") {
   // 2 MB of first loads take 2 us at 1 TB/s (more than the 1 us of latency); 9 us of compute hide the other 2
@@ -247,3 +248,5 @@ TEST_CASE("fluid: a kernel takes its waves and the last stores, and the next has
   CHECK(first.end == near(31e-6));
   CHECK(second.end == near(42e-6));
 }
+
+}  // namespace c3::gpu_kernel_run_test

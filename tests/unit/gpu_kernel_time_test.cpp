@@ -13,9 +13,10 @@
 #include "tests/support/near.hpp"
 #include "tests/support/print_units.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::gpu_kernel_time_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -260,3 +261,5 @@ TEST_CASE("a slice that no GPU has is refused") {
   CHECK_THROWS_WITH_AS(time_alone(large, round_gpu()), "kernel 'k': a work group does not fit into a CU",
                        InfeasibleError);
 }
+
+}  // namespace c3::gpu_kernel_time_test

@@ -10,9 +10,10 @@
 #include "tests/support/mi300x_like.hpp"
 #include "tests/support/near.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::gpu_library_plan_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -115,3 +116,5 @@ TEST_CASE("tuning for a part of the GPU compares the preset's tiles, whatever th
   REQUIRE(plan_gemm(shape, gpu).tile.m == 16);
   CHECK(fastest_plan(shape, gpu, quarter).tile == tuned);
 }
+
+}  // namespace c3::gpu_library_plan_test

@@ -11,9 +11,10 @@
 #include "tests/support/gpu_bench.hpp"
 #include "tests/support/near.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::gpu_memory_channels_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -108,3 +109,5 @@ TEST_CASE("a stream in all channels waits for the fullest, in which another camp
   CHECK(bench.rate(camping) == near(0.5 / 32));
   CHECK(bench.rate(even) == near(0.5));
 }
+
+}  // namespace c3::gpu_memory_channels_test

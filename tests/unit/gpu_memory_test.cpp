@@ -10,9 +10,10 @@
 #include "tests/support/gpu_bench.hpp"
 #include "tests/support/near.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::gpu_memory_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -301,3 +302,5 @@ TEST_CASE("the fabric carries what the memory side moves, whoever asks for it") 
   bench.fluid.next_date();
   CHECK(bench.fluid.rate(id) * 1e9 + bench.fluid.rate(copy) * 1e9 == near(0.4e12));
 }
+
+}  // namespace c3::gpu_memory_test

@@ -14,9 +14,10 @@
 #include "tests/support/gpu_bench.hpp"
 #include "tests/support/near.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::gpu_pim_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -170,3 +171,5 @@ TEST_CASE("memory without units computes nothing, and units refuse what goes alo
        {VectorOp::add, VectorOp::gelu, VectorOp::reduce, VectorOp::quantize_mx, VectorOp::adam})
     CHECK(runs_in_memory(op));
 }
+
+}  // namespace c3::gpu_pim_test

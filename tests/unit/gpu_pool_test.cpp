@@ -17,9 +17,10 @@
 #include "tests/support/gpu_bench.hpp"
 #include "tests/support/near.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::gpu_pool_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -272,3 +273,5 @@ TEST_CASE("what is no pool is refused under its key") {
   shape.stride.h = 0;
   CHECK_THROWS_AS(describe_pool("p", shape, pool_gpu()), InfeasibleError);
 }
+
+}  // namespace c3::gpu_pool_test

@@ -13,9 +13,10 @@
 #include "tests/support/near.hpp"
 #include "tests/support/recorded_power.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::gpu_power_governor_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -197,3 +198,5 @@ TEST_CASE("a kernel that leaves a power that it never entered is an internal err
   bench.gpu.governor()->enter(Watts{500});
   CHECK_THROWS_AS(bench.gpu.governor()->leave(Watts{400}), std::logic_error);
 }
+
+}  // namespace c3::gpu_power_governor_test

@@ -7,7 +7,7 @@
 #include "gpu/kernels/vector/vector_shape.hpp"
 #include "tests/support/near.hpp"
 
-namespace c3 {
+namespace c3::gpu_roofline_test {
 namespace {
 
 Seconds roofline_of(const Operator& op, const GpuSpec& gpu) { return roofline(describe("k", op, gpu), gpu); }
@@ -28,4 +28,4 @@ TEST_CASE("a large product's roofline is its flops at peak, a thin one's and a c
         near(copied_bytes / gpu.hbm.peak.value));
 }
 
-}  // namespace c3
+}  // namespace c3::gpu_roofline_test

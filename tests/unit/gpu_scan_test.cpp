@@ -19,9 +19,10 @@
 #include "tests/support/gpu_bench.hpp"
 #include "tests/support/near.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::gpu_scan_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -334,3 +335,5 @@ TEST_CASE("a kernel of a recurrence that cannot run is infeasible, and says whic
   CHECK(infeasible(shape) == "'scan': kv_heads 3 must divide heads 4");
   CHECK(infeasible(tiny(kDelta, passing)) == "'scan': gated_delta has no kernel 'passing' forward");
 }
+
+}  // namespace c3::gpu_scan_test

@@ -14,9 +14,10 @@
 #include "tests/support/near.hpp"
 #include "tests/support/print_units.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::gpu_sustained_level_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -136,3 +137,5 @@ TEST_CASE("cards that were cut for export multiply no more than the rule lets th
     }
   }
 }
+
+}  // namespace c3::gpu_sustained_level_test

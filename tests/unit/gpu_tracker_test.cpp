@@ -12,8 +12,9 @@
 #include "gpu/staging_window.hpp"
 #include "tests/support/near.hpp"
 
-using namespace c3;
-using namespace c3::literals;
+namespace c3::gpu_tracker_test {
+
+using namespace literals;
 
 namespace {
 
@@ -133,3 +134,5 @@ TEST_CASE("a line serves tickets in the order of drawing, whoever is ready first
   CHECK(order == "012");
   CHECK(simulation.now().value == near(5e-6));
 }
+
+}  // namespace c3::gpu_tracker_test

@@ -17,9 +17,10 @@
 #include "tests/support/gpu_families.hpp"
 #include "tests/support/near.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::gpu_vector_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -425,3 +426,5 @@ TEST_CASE("only elementwise operators fuse, and eight at most") {
   CHECK_THROWS_AS(chain.append(VectorOp::relu), std::length_error);
   CHECK(name_of(Operator{VectorShape{.chain = chain_of({VectorOp::add, VectorOp::relu})}}) == "add+relu");
 }
+
+}  // namespace c3::gpu_vector_test

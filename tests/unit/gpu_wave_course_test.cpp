@@ -8,8 +8,9 @@
 #include "gpu/wave_course.hpp"
 #include "tests/support/near.hpp"
 
-using namespace c3;
-using namespace c3::test;
+namespace c3::gpu_wave_course_test {
+
+using namespace test;
 
 namespace {
 
@@ -83,3 +84,5 @@ TEST_CASE("who was taken off all slots goes on in whole waves on those that it g
   CHECK(rest.occupancy.resident == 5);
   CHECK(rest.waits == near(1.5));  // two thirds of the kernel take as long as a whole one
 }
+
+}  // namespace c3::gpu_wave_course_test

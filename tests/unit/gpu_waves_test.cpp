@@ -12,9 +12,10 @@
 #include "tests/support/gpu_bench.hpp"
 #include "tests/support/mi300x_like.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::gpu_waves_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -112,3 +113,5 @@ TEST_CASE("the simulated 405B up projection is 18.2 % slower without 32 CUs, 27.
   CHECK(100.0 * (time_on(34) / whole - 1.0) == doctest::Approx(100.0 * 2 / 11).epsilon(0.2 / 18.2));
   CHECK(100.0 * (time_on(30) / whole - 1.0) == doctest::Approx(100.0 * 3 / 11).epsilon(0.2 / 27.3));
 }
+
+}  // namespace c3::gpu_waves_test

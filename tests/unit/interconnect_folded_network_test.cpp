@@ -9,8 +9,9 @@
 #include "tests/support/near.hpp"
 #include "tests/support/network.hpp"
 
-using namespace c3;
-using namespace c3::literals;
+namespace c3::interconnect_folded_network_test {
+
+using namespace literals;
 using test::Network;
 
 namespace {
@@ -77,3 +78,5 @@ TEST_CASE("folded: everybody to everybody takes as long as when all ranks are th
     CHECK(time_of_all(fabric, 8, all, true) == near(time_of_all(fabric, 8, all, false), 1e-9));
   }
 }
+
+}  // namespace c3::interconnect_folded_network_test

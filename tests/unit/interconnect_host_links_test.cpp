@@ -7,8 +7,9 @@
 #include "tests/support/network.hpp"
 #include "tests/support/wired_nodes.hpp"
 
-using namespace c3;
-using namespace c3::literals;
+namespace c3::interconnect_host_links_test {
+
+using namespace literals;
 
 namespace {
 
@@ -112,3 +113,5 @@ TEST_CASE("a node of whose way to the host nothing is known is refused, where so
   CHECK_THROWS_WITH_AS(Hosts{test::switched(4)}, doctest::Contains("has no link to its host"), InfeasibleError);
   CHECK_THROWS_WITH_AS(Hosts{test::tree_of_four()}, doctest::Contains("sockets"), InfeasibleError);
 }
+
+}  // namespace c3::interconnect_host_links_test

@@ -14,9 +14,10 @@
 #include "tests/support/print_units.hpp"
 #include "tests/support/wired_nodes.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::interconnect_host_paths_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -184,3 +185,5 @@ TEST_CASE("with more queue pairs and connections, hashed flows fill more of a le
   CHECK(paths_of(16, 1) > one + 2);
   CHECK(paths_of(16, 1) == paths_of(1, 16));
 }
+
+}  // namespace c3::interconnect_host_paths_test

@@ -10,8 +10,9 @@
 #include "tests/support/near.hpp"
 #include "tests/support/recording.hpp"
 
-using namespace c3;
-using namespace c3::literals;
+namespace c3::interconnect_links_test {
+
+using namespace literals;
 
 namespace {
 
@@ -152,3 +153,5 @@ TEST_CASE("a link's latency is paid between different GPUs only") {
   CHECK(wires.interconnect.latency(0, 5) == 0.3_us);
   CHECK(wires.interconnect.latency(5, 5) == Seconds{});
 }
+
+}  // namespace c3::interconnect_links_test

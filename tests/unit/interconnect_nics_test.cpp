@@ -11,8 +11,9 @@
 #include "tests/support/print_units.hpp"
 #include "tests/support/wired_nodes.hpp"
 
-using namespace c3;
-using namespace c3::literals;
+namespace c3::interconnect_nics_test {
+
+using namespace literals;
 
 namespace {
 
@@ -190,3 +191,5 @@ TEST_CASE("a GPU with several NICs is as far from the network as from the farthe
   };
   CHECK((latency(/*cpu1*/ 5) - latency(/*gpu0*/ 0)).value == near(2 * 0.6e-6));
 }
+
+}  // namespace c3::interconnect_nics_test

@@ -6,7 +6,7 @@
 
 #include <stdexcept>
 
-using namespace c3;
+namespace c3::interconnect_rank_partition_test {
 
 TEST_CASE("classes of ranks are numbered by their lowest ranks, and list their members") {
   const RankPartition partition({0, 1, 1, 0, 0, 2});
@@ -35,3 +35,5 @@ TEST_CASE("members of a class are written as ranges, and many that are equally f
   CHECK(text_of(RankRanges{{0, 1}, {2, 3}, {4, 5}, {6, 7}, {9, 10}}) == "0, 2, 4, 6, ..");
   CHECK(text_of(RankRanges{{0, 1}, {2, 4}, {4, 5}, {6, 7}, {8, 9}}) == "0, 2-3, 4, 6, ..");
 }
+
+}  // namespace c3::interconnect_rank_partition_test

@@ -11,7 +11,7 @@
 #include "interconnect/interconnect.hpp"
 #include "tests/support/mi300x_like.hpp"
 
-using namespace c3;
+namespace c3::interconnect_rings_test {
 
 namespace {
 
@@ -106,3 +106,5 @@ TEST_CASE("some GPUs of a switch have one ring in their order") {
   const std::vector<int> members = {3, 0, 5};
   CHECK(disjoint_rings(test::switched(8), members) == Rings{members});
 }
+
+}  // namespace c3::interconnect_rings_test

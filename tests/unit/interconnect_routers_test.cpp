@@ -12,8 +12,9 @@
 #include "tests/support/network.hpp"
 #include "tests/support/print_units.hpp"
 
-using namespace c3;
-using namespace c3::literals;
+namespace c3::interconnect_routers_test {
+
+using namespace literals;
 using test::Network;
 
 namespace {
@@ -131,3 +132,5 @@ TEST_CASE("a network says how many links it has, and one of more than memory hol
                        "fabric 'torus' has 1e+08 links between switches; at most 2e+07 can be simulated",
                        InfeasibleError);
 }
+
+}  // namespace c3::interconnect_routers_test

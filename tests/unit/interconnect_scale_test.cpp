@@ -8,8 +8,9 @@
 
 #include "tests/support/network.hpp"
 
-using namespace c3;
-using namespace c3::literals;
+namespace c3::interconnect_scale_test {
+
+using namespace literals;
 using test::Network;
 
 namespace {
@@ -44,3 +45,5 @@ TEST_CASE("100,000 GPUs with their NICs and switches are built in under 5 s of C
     CHECK(most_memory() - memory < 1e9);
   }
 }
+
+}  // namespace c3::interconnect_scale_test

@@ -10,8 +10,9 @@
 #include "tests/support/mi300x_like.hpp"
 #include "tests/support/near.hpp"
 
-using namespace c3;
-using namespace c3::literals;
+namespace c3::interconnect_switch_test {
+
+using namespace literals;
 
 namespace {
 
@@ -156,3 +157,5 @@ TEST_CASE("a node without a switch refuses what only a switch can do, by its nam
   CHECK_THROWS_WITH_AS(interconnect.add_to_switch(demands, 0, 0, 1.0_B), text, InfeasibleError);
   CHECK_THROWS_WITH_AS(interconnect.add_from_switch(demands, 0, 0, 1.0_B), text, InfeasibleError);
 }
+
+}  // namespace c3::interconnect_switch_test

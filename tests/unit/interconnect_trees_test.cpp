@@ -10,8 +10,9 @@
 #include "tests/support/print_units.hpp"
 #include "tests/support/recording.hpp"
 
-using namespace c3;
-using namespace c3::literals;
+namespace c3::interconnect_trees_test {
+
+using namespace literals;
 using test::Network;
 
 namespace {
@@ -157,3 +158,5 @@ TEST_CASE("what does not look the same from every rank is not folded") {
   CHECK_FALSE(folds(test::small_dragonfly(), 3));
   CHECK_FALSE(folds(test::torus_of({2, 2}), 4));
 }
+
+}  // namespace c3::interconnect_trees_test

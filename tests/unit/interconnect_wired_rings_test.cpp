@@ -18,7 +18,7 @@
 #include "interconnect/wiring.hpp"
 #include "tests/support/wired_nodes.hpp"
 
-using namespace c3;
+namespace c3::interconnect_wired_rings_test {
 
 namespace {
 
@@ -203,3 +203,5 @@ TEST_CASE("the same rings of a wired node are found every time") {
     CHECK(disjoint_rings(node, all(node.gpus)) == disjoint_rings(node, all(node.gpus)));
   }
 }
+
+}  // namespace c3::interconnect_wired_rings_test

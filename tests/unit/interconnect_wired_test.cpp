@@ -10,8 +10,9 @@
 #include "tests/support/recording.hpp"
 #include "tests/support/wired_nodes.hpp"
 
-using namespace c3;
-using namespace c3::literals;
+namespace c3::interconnect_wired_test {
+
+using namespace literals;
 
 namespace {
 
@@ -152,3 +153,5 @@ TEST_CASE("private links keep streams apart on a wired node") {
   CHECK(wires.rate(tp) == near(30e9));
   CHECK(wires.rate(dp) == near(30e9));
 }
+
+}  // namespace c3::interconnect_wired_test

@@ -13,7 +13,7 @@
 #include "tests/support/near.hpp"
 #include "tests/support/wired_nodes.hpp"
 
-using namespace c3;
+namespace c3::interconnect_wiring_test {
 
 namespace {
 
@@ -137,3 +137,5 @@ TEST_CASE("of wires side by side the widest is taken") {
   CHECK(wiring.width(0, 1).value == near(120e9));
   CHECK(links_between(node, 0, 1) == 4);
 }
+
+}  // namespace c3::interconnect_wiring_test

@@ -11,8 +11,9 @@
 #include "tests/unit/training_setups.hpp"
 #include "workloads/training/launch_arguments.hpp"
 
-using namespace c3;
-using namespace c3::test;
+namespace c3::launch_arguments_test {
+
+using namespace test;
 
 namespace {
 
@@ -77,3 +78,5 @@ TEST_CASE("context parallelism and full sharding have arguments, other framework
   setup.framework.name = "pytorch-eager";
   CHECK_FALSE(launch_arguments(setup, nodes_of(NodeTopology::switched, 2, 8)));
 }
+
+}  // namespace c3::launch_arguments_test

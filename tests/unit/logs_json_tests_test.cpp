@@ -13,7 +13,7 @@
 #include "tests/support/printed_tests.hpp"
 #include "tests/unit/config_files.hpp"
 
-namespace c3 {
+namespace c3::logs_json_tests_test {
 namespace {
 
 struct ReadFile {
@@ -137,4 +137,4 @@ TEST_CASE("whatever is wrong with a file of measured times, it is read or refuse
   }
 }
 
-}  // namespace c3
+}  // namespace c3::logs_json_tests_test

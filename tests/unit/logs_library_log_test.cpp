@@ -11,7 +11,7 @@
 #include "tests/support/printed_tests.hpp"
 #include "tests/unit/config_files.hpp"
 
-namespace c3 {
+namespace c3::logs_library_log_test {
 namespace {
 
 /// Messages of GPU 0 of two hosts.
@@ -171,4 +171,4 @@ TEST_CASE("whatever is wrong with a log, it is read") {
   CHECK(facts > 1000);
 }
 
-}  // namespace c3
+}  // namespace c3::logs_library_log_test

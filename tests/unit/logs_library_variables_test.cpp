@@ -11,7 +11,7 @@
 #include "tests/support/mutated_text.hpp"
 #include "tests/unit/config_files.hpp"
 
-namespace c3 {
+namespace c3::logs_library_variables_test {
 namespace {
 
 FileReading reading(const std::string& text) {
@@ -128,4 +128,4 @@ TEST_CASE("whatever is wrong with an environment, it is read or refused") {
   CHECK(read > 200);
 }
 
-}  // namespace c3
+}  // namespace c3::logs_library_variables_test

@@ -11,7 +11,7 @@
 #include "tests/support/printed_tests.hpp"
 #include "tests/unit/config_files.hpp"
 
-namespace c3 {
+namespace c3::logs_logged_system_test {
 namespace {
 
 LibraryLog log_of(const PrintedJob& job, const std::string& more = "") {
@@ -120,4 +120,4 @@ TEST_CASE("logs are known by their content, each as one format") {
   CHECK(format_of("NCCL_ALGO=Ring\n")->read({.name = "f", .text = "NCCL_ALGO=Ring\n"}).taken.size() == 1);
 }
 
-}  // namespace c3
+}  // namespace c3::logs_logged_system_test

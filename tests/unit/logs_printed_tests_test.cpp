@@ -10,7 +10,7 @@
 #include "tests/support/printed_tests.hpp"
 #include "tests/unit/config_files.hpp"
 
-namespace c3 {
+namespace c3::logs_printed_tests_test {
 namespace {
 
 MeasuredTables tables(const std::string& text, std::optional<CollectiveKind> op = std::nullopt) {
@@ -248,4 +248,4 @@ TEST_CASE("the JSON of rccl-tests says the same (-Z json)") {
   CHECK(read.tables[0].rows[0].out_of_place->value == near(45.5e-6));
 }
 
-}  // namespace c3
+}  // namespace c3::logs_printed_tests_test

@@ -11,8 +11,9 @@
 #include "tests/support/print_units.hpp"
 #include "tests/support/read_machines.hpp"
 
-using namespace c3;
-using namespace c3::test;
+namespace c3::machines_fabric_test {
+
+using namespace test;
 
 namespace {
 
@@ -323,3 +324,5 @@ TEST_CASE("no mutation of a file of switches crashes, hangs or throws anything b
   check_mutations(kSlurm, [](const ForeignFile& file) { read_slurm_topology(file); });
   check_mutations(network(2, 2, 1, true), [](const ForeignFile& file) { read_ib_network(file); });
 }
+
+}  // namespace c3::machines_fabric_test

@@ -6,7 +6,7 @@
 
 #include "importers/user_files/formats.hpp"
 
-using namespace c3;
+namespace c3::machines_formats_test {
 
 TEST_CASE("at most one format recognises a file of a machine, and it has what a reader needs") {
   struct Sample {
@@ -34,3 +34,5 @@ TEST_CASE("at most one format recognises a file of a machine, and it has what a 
   for (const std::string_view other : {"", "{}", "GPU0", "<a/>", "a: b\n", "SwitchName"})
     CHECK(format_of(other) == nullptr);
 }
+
+}  // namespace c3::machines_formats_test

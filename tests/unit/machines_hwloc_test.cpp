@@ -8,8 +8,9 @@
 #include "interconnect/wiring.hpp"
 #include "tests/support/read_machines.hpp"
 
-using namespace c3;
-using namespace c3::test;
+namespace c3::machines_hwloc_test {
+
+using namespace test;
 
 namespace {
 
@@ -118,3 +119,5 @@ TEST_CASE("hwloc: what is wrong with a topology is said where it is") {
 TEST_CASE("no mutation of hwloc's topology crashes, hangs or throws anything but a ConfigError") {
   check_mutations(kTwoPackages, [](const ForeignFile& file) { read_hwloc_topology(file); });
 }
+
+}  // namespace c3::machines_hwloc_test

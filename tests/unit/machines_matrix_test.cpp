@@ -9,8 +9,9 @@
 #include "interconnect/wiring.hpp"
 #include "tests/support/read_machines.hpp"
 
-using namespace c3;
-using namespace c3::test;
+namespace c3::machines_matrix_test {
+
+using namespace test;
 
 namespace {
 
@@ -256,3 +257,5 @@ TEST_CASE("no mutation of a matrix crashes, hangs or throws anything but a Confi
   check_mutations(kCards, [](const ForeignFile& file) { read_nvidia_matrix(file); });
   check_mutations(two_pairs(), [](const ForeignFile& file) { read_rocm_matrices(file); });
 }
+
+}  // namespace c3::machines_matrix_test

@@ -10,8 +10,9 @@
 #include "interconnect/wiring.hpp"
 #include "tests/support/read_machines.hpp"
 
-using namespace c3;
-using namespace c3::test;
+namespace c3::machines_nccl_test {
+
+using namespace test;
 
 namespace {
 
@@ -370,3 +371,5 @@ TEST_CASE("on published files c3sim's search finds the rings, trees and NVLS cha
     CHECK(found.nvls == published_graph(graphs->text, searched, "nvls"));
   }
 }
+
+}  // namespace c3::machines_nccl_test

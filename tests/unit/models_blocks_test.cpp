@@ -17,8 +17,9 @@
 #include "workloads/models/transformer.hpp"
 #include "workloads/training/tensor_parallel.hpp"
 
-using namespace c3;
-using namespace c3::test;
+namespace c3::models_blocks_test {
+
+using namespace test;
 
 namespace {
 
@@ -281,3 +282,5 @@ TEST_CASE("blocks: experts of latent vectors get these, and send them") {
   ModelDimensions dense = plain();
   CHECK(parameters(parts) - parameters(layer(dense, 0)) == experts + around + router - 3 * 64 * 96);
 }
+
+}  // namespace c3::models_blocks_test

@@ -13,7 +13,7 @@
 #include "gpu/kernels/vector/vector_shape.hpp"
 #include "tests/support/near.hpp"
 
-namespace c3 { namespace {
+namespace c3::models_eager_huggingface_test { namespace {
 
 struct Totals {
   double gemm_flops = 0.0;
@@ -59,13 +59,13 @@ std::int64_t kernels(const OperatorList& list, std::string_view part, std::strin
 }
 
 /// The first kernel of \p part; nullptr where there is none.
-const PartKernel* find(const OperatorList& list, std::string_view part) {
+const PartKernel* kernel_of(const OperatorList& list, std::string_view part) {
   const auto found =
       std::ranges::find_if(list, [&](const PartKernel& kernel) { return name_of(kernel.part) == part; });
   return found == list.end() ? nullptr : &*found;
 }
 
-bool has_part(const OperatorList& list, std::string_view part) { return find(list, part) != nullptr; }
+bool has_part(const OperatorList& list, std::string_view part) { return kernel_of(list, part) != nullptr; }
 
 StepOperators step(const std::string& model, const StepSetup& setup) {
   return step_operators(load_model(model), setup);
@@ -131,7 +131,7 @@ TEST_CASE("every weight's gradient is added to that of the step before, once") {
 TEST_CASE("a layer of GPT-2 by hand") {
   const StepOperators list = step_operators(small(EagerFamily::gpt2), {.sequences = 2, .length = 3});
   const OperatorList& forward = list.forward;
-  const auto find = [&](std::string_view part) { return *c3::find(forward, part); };
+  const auto find = [&](std::string_view part) { return *kernel_of(forward, part); };
   CHECK(find("attn.qkv").op == Operator{GemmShape{.m = 6, .n = 12, .k = 4, .dtype = DType::fp32}});
   CHECK(find("attn.qkv").count == 2);
   CHECK(find("attn.scores").op ==
@@ -297,4 +297,4 @@ TEST_CASE("a plain roofline over the list comes within 6 % of another author's o
   }
 }
 
-}}  // namespace c3
+}}  // namespace c3::models_eager_huggingface_test

@@ -15,8 +15,9 @@
 #include "tests/unit/training_setups.hpp"
 #include "workloads/models/training_kernels.hpp"
 
-using namespace c3;
-using namespace c3::test;
+namespace c3::models_experts_test {
+
+using namespace test;
 
 namespace {
 
@@ -183,3 +184,5 @@ TEST_CASE("shared experts run all tokens, and their sum is added to that of the 
   CHECK(kernels_of(layer.forward, "shared.down").size() == 2);      // the sum of outputs
   CHECK(kernels_of(layer.backward, "shared.gate_up").size() == 3);  // and of gradients
 }
+
+}  // namespace c3::models_experts_test

@@ -15,7 +15,7 @@
 #include "workloads/models/recurrent_networks.hpp"
 #include "workloads/training/image_step.hpp"
 
-using namespace c3;
+namespace c3::models_images_test {
 
 namespace {
 
@@ -265,3 +265,5 @@ TEST_CASE("layers in inference have nothing for a backward pass, and no dropout"
     }
   }
 }
+
+}  // namespace c3::models_images_test

@@ -6,7 +6,7 @@
 #include "tests/support/near.hpp"
 #include "workloads/models/recurrent_networks.hpp"
 
-namespace c3 { namespace {
+namespace c3::models_recurrent_test { namespace {
 
 /// Sum over all products, in units of m x n x k.
 double products(const std::vector<CountedOperator>& step) {
@@ -65,4 +65,4 @@ TEST_CASE("products of GNMT grow with length, those of its attention with the sq
   CHECK(two - 2.0 * one == near(2.0 * square));
 }
 
-}}  // namespace c3
+}}  // namespace c3::models_recurrent_test

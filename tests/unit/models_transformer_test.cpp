@@ -21,8 +21,9 @@
 #include "workloads/models/styles/style.hpp"
 #include "workloads/models/training_kernels.hpp"
 
-using namespace c3;
-using namespace c3::test;
+namespace c3::models_transformer_test {
+
+using namespace test;
 
 namespace {
 
@@ -290,3 +291,5 @@ TEST_CASE("gradients of weights are added to what is kept by their products wher
   CHECK(results_of(true, DType::fp32) == std::vector(4, GemmResult::added_fp32));
   CHECK(results_of(true, DType::bf16) == std::vector(4, GemmResult::added));
 }
+
+}  // namespace c3::models_transformer_test

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace c3 { namespace {
+namespace c3::parallel_tasks_test { namespace {
 
 std::string killed() {
   raise(SIGKILL);
@@ -32,4 +32,4 @@ TEST_CASE("a task that is killed ends all, unless it can be spared") {
   CHECK(run({{"big", killed, true}, other}) == std::vector<std::string>{"", "1"});
 }
 
-}}  // namespace c3
+}}  // namespace c3::parallel_tasks_test

@@ -12,7 +12,7 @@
 #include "workloads/pipeline/pipeline_play.hpp"
 #include "workloads/pipeline/task_table.hpp"
 
-using namespace c3;
+namespace c3::pipeline_schedule_test {
 
 namespace {
 
@@ -251,3 +251,5 @@ TEST_CASE("a table is refused for passes that it lacks, repeats or invents, and 
       "'X1' is not a task: allowed are F, B and W with the number of a micro-batch, such as F0",
       std::invalid_argument);
 }
+
+}  // namespace c3::pipeline_schedule_test

@@ -7,8 +7,9 @@
 #include "importers/recipes/recipes.hpp"
 #include "tests/support/recipe_reading.hpp"
 
-using namespace c3;
-using namespace c3::test;
+namespace c3::recipes_accelerate_test {
+
+using namespace test;
 
 namespace {
 
@@ -132,3 +133,5 @@ TEST_CASE("Accelerate: files are recognised by their keys") {
 TEST_CASE("Accelerate: no change of a file does more than be refused") {
   read_mutations(read_accelerate, kHybrid + "list: [1, 2]\n");
 }
+
+}  // namespace c3::recipes_accelerate_test

@@ -7,8 +7,9 @@
 #include "importers/recipes/recipes.hpp"
 #include "tests/support/recipe_reading.hpp"
 
-using namespace c3;
-using namespace c3::test;
+namespace c3::recipes_deepspeed_test {
+
+using namespace test;
 
 namespace {
 
@@ -133,3 +134,5 @@ TEST_CASE("DeepSpeed: files are recognised by their keys") {
 TEST_CASE("DeepSpeed: no change of a file does more than be refused") {
   read_mutations(read_deepspeed, kSharded);
 }
+
+}  // namespace c3::recipes_deepspeed_test

@@ -12,7 +12,7 @@
 #include "importers/user_files/formats.hpp"
 #include "workloads/training/training_step.hpp"
 
-using namespace c3;
+namespace c3::recipes_launch_test {
 
 namespace {
 
@@ -108,3 +108,5 @@ TEST_CASE("arguments for Megatron-LM, read back, make the layout that they were 
     CHECK(read == asked);
   }
 }
+
+}  // namespace c3::recipes_launch_test

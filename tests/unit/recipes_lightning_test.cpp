@@ -7,8 +7,9 @@
 #include "importers/recipes/recipes.hpp"
 #include "tests/support/recipe_reading.hpp"
 
-using namespace c3;
-using namespace c3::test;
+namespace c3::recipes_lightning_test {
+
+using namespace test;
 
 namespace {
 
@@ -70,3 +71,5 @@ TEST_CASE("Lightning: files are recognised by their trainer, and changes of one 
   CHECK(name_of_format(kClass) == "lightning");
   read_mutations(read_lightning, kClass);
 }
+
+}  // namespace c3::recipes_lightning_test

@@ -7,8 +7,9 @@
 #include "importers/recipes/recipes.hpp"
 #include "tests/support/recipe_reading.hpp"
 
-using namespace c3;
-using namespace c3::test;
+namespace c3::recipes_megatron_test {
+
+using namespace test;
 
 namespace {
 
@@ -377,3 +378,5 @@ TEST_CASE("no change of a Megatron script or its YAML does more than be refused"
                  "  seq_length: &s 128\n  max_position_embeddings: *s\n  moe_layer_freq: '[0]*1+[1]*3'\n"
                  "  num_experts: 8\nlist: [{a: 1}, {b: \"x\"}]\n");
 }
+
+}  // namespace c3::recipes_megatron_test

@@ -7,8 +7,9 @@
 #include "importers/recipes/recipes.hpp"
 #include "tests/support/recipe_reading.hpp"
 
-using namespace c3;
-using namespace c3::test;
+namespace c3::recipes_nemo_test {
+
+using namespace test;
 
 namespace {
 
@@ -181,3 +182,5 @@ TEST_CASE("NeMo and Megatron-Bridge: no change of a file does more than be refus
   read_mutations(read_nemo, kFirst);
   read_mutations(read_nemo, kSecond);
 }
+
+}  // namespace c3::recipes_nemo_test

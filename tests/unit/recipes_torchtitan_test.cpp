@@ -7,8 +7,9 @@
 #include "importers/recipes/recipes.hpp"
 #include "tests/support/recipe_reading.hpp"
 
-using namespace c3;
-using namespace c3::test;
+namespace c3::recipes_torchtitan_test {
+
+using namespace test;
 
 namespace {
 
@@ -151,3 +152,5 @@ TEST_CASE("torchtitan: files are recognised by their tables, and experiments of 
 TEST_CASE("torchtitan: no change of a file does more than be refused") {
   read_mutations(read_torchtitan, kSmall + kStages.substr(kStages.find("[parallelism]") + 13));
 }
+
+}  // namespace c3::recipes_torchtitan_test

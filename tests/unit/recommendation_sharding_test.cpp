@@ -12,9 +12,10 @@
 #include "tests/support/near.hpp"
 #include "workloads/recommendation/sharding_search.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::recommendation_sharding_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -221,3 +222,5 @@ TEST_CASE("tables without ranks go where the sharder puts them, others stay") {
   CHECK(costs[0].sums.value == near(64.0 * 8 * 4));
   CHECK(costs[2].time.backward.value > 0.0);
 }
+
+}  // namespace c3::recommendation_sharding_test

@@ -20,9 +20,10 @@
 #include "workloads/recommendation/placement.hpp"
 #include "workloads/recommendation/recommendation_step.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::recommendation_step_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -395,3 +396,5 @@ TEST_CASE("what cannot be placed is refused by name") {
   CHECK_THROWS_WITH_AS(recommendation_program(job, cluster_of(2)),
                        doctest::Contains("rank 0 holds 640.0 GB of tables, and its GPU has"), InfeasibleError);
 }
+
+}  // namespace c3::recommendation_step_test

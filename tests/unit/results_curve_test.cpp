@@ -12,7 +12,7 @@
 #include "results/report/value_scale.hpp"
 #include "tests/support/near.hpp"
 
-namespace c3 { namespace {
+namespace c3::results_curve_test { namespace {
 
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
@@ -130,4 +130,4 @@ TEST_CASE("numbers have four digits or more, and no exponent in between") {
   CHECK(number_text(3.1e-7) == "3.1e-07");
 }
 
-}}  // namespace c3
+}}  // namespace c3::results_curve_test

@@ -15,7 +15,7 @@
 #include "results/utf8.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace c3 { namespace {
+namespace c3::results_damage_test { namespace {
 
 const RunHeader kHeader{.experiment = "hand", .config_resolved = "abc", .seed = 1, .command_line = "c3sim"};
 
@@ -187,4 +187,4 @@ TEST_CASE("bytes that are not UTF-8 are replaced where they are written, and onl
   }
 }
 
-}}  // namespace c3
+}}  // namespace c3::results_damage_test

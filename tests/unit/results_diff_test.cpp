@@ -10,7 +10,7 @@
 #include "tests/support/near.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace c3 { namespace {
+namespace c3::results_diff_test { namespace {
 
 struct HandActivity {
   std::string name;
@@ -233,4 +233,4 @@ TEST_CASE("a long timeline is matched over its blocks") {
   CHECK(diff.changes.front().change() == 2'000'000);
 }
 
-}}  // namespace c3
+}}  // namespace c3::results_diff_test

@@ -11,7 +11,7 @@
 #include "results/result_reader.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace c3 { namespace {
+namespace c3::results_file_test { namespace {
 
 const RunHeader kHeader{
     .experiment = "hand", .config_resolved = "abc", .seed = 1ULL << 63U, .command_line = "c3sim"};
@@ -133,4 +133,4 @@ TEST_CASE("a result cut off anywhere is refused and never read in part") {
   }
 }
 
-}}  // namespace c3
+}}  // namespace c3::results_file_test

@@ -9,7 +9,7 @@
 #include "results/program_file.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace c3 {
+namespace c3::results_program_file_test {
 namespace {
 
 RecordedRun run_with(std::vector<RecordedOperator> operators) {
@@ -74,4 +74,4 @@ TEST_CASE("a run without work that computes has a program file, too") {
   CHECK(read_program_file(folder / "program.h5") == run_with({}));
 }
 
-}  // namespace c3
+}  // namespace c3::results_program_file_test

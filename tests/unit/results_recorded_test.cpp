@@ -17,7 +17,7 @@
 #include "tests/support/temporary_folder.hpp"
 #include "workloads/traces/replay/recorded_spans.hpp"
 
-namespace c3 { namespace {
+namespace c3::results_recorded_test { namespace {
 
 constexpr std::int64_t kUs = 1'000'000;  // ps
 constexpr Picoseconds us(std::int64_t count) { return {count * kUs}; }
@@ -199,4 +199,4 @@ TEST_CASE("dates within the tolerance are equal") {
   CHECK(diff_of(activities, 1e-4).is_equal());
 }
 
-}}  // namespace c3
+}}  // namespace c3::results_recorded_test

@@ -11,7 +11,7 @@
 #include "tests/support/near.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace c3 { namespace {
+namespace c3::results_report_test { namespace {
 
 constexpr std::int64_t kMicrosecond = 1'000'000;  // ps
 
@@ -281,4 +281,4 @@ TEST_CASE("time with kernels, collectives, both and neither adds up to the strat
   CHECK(timeline.gpus.front().cus.mean(timeline.time) == near((0.8 * 20 + 0.2 * 5) / 30, 1e-12));
 }
 
-}}  // namespace c3
+}}  // namespace c3::results_report_test

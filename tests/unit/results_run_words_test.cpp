@@ -6,7 +6,7 @@
 #include "results/table.hpp"
 #include "tests/support/text_lines.hpp"
 
-namespace c3 { namespace {
+namespace c3::results_run_words_test { namespace {
 
 using Lines = std::vector<std::string>;
 
@@ -110,4 +110,4 @@ TEST_CASE("words of a run are absent where nobody knows where its time goes") {
   CHECK(run_words(study_of({strategy("default", 100.0_ms, {})})).empty());
 }
 
-}}  // namespace c3
+}}  // namespace c3::results_run_words_test

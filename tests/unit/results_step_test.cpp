@@ -21,7 +21,7 @@
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/text_lines.hpp"
 
-namespace c3 { namespace {
+namespace c3::results_step_test { namespace {
 
 using test::lines;
 
@@ -383,4 +383,4 @@ TEST_CASE("a step that does not fit is a verdict in JSON, with the draws that do
   CHECK(json()["draws"] == std::vector<int>{3, 7});
 }
 
-}}  // namespace c3
+}}  // namespace c3::results_step_test

@@ -12,7 +12,7 @@
 #include "results/sweep/sweep_grid.hpp"
 #include "results/sweep/sweep_metric.hpp"
 
-namespace c3 { namespace {
+namespace c3::results_sweep_grid_test { namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 using Texts = std::vector<std::string>;
@@ -199,4 +199,4 @@ TEST_CASE("which way is better follows from what the number is") {
   CHECK(sweep_metric("mfu").is_share);
 }
 
-}}  // namespace c3
+}}  // namespace c3::results_sweep_grid_test

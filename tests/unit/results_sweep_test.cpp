@@ -16,7 +16,7 @@
 #include "files/io_error.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace c3 { namespace {
+namespace c3::results_sweep_test { namespace {
 
 PointNumber number(const std::string& strategy, const std::string& name, double value) {
   return {.strategy = strategy, .name = name, .units = "us", .long_name = "of " + name, .value = value};
@@ -239,4 +239,4 @@ TEST_CASE("a point is named by its configuration") {
   CHECK(point_id("a").size() == 24);
 }
 
-}}  // namespace c3
+}}  // namespace c3::results_sweep_test

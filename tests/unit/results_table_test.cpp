@@ -12,7 +12,7 @@
 #include "results/text_table.hpp"
 #include "tests/support/text_lines.hpp"
 
-namespace c3 { namespace {
+namespace c3::results_table_test { namespace {
 
 using test::lines;
 
@@ -329,4 +329,4 @@ TEST_CASE("what is shown of a text is printable and short, whatever is in it") {
   CHECK(table.width() == 200);
 }
 
-}}  // namespace c3
+}}  // namespace c3::results_table_test

@@ -5,7 +5,7 @@
 #include "results/timeline_writer.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace c3 { namespace {
+namespace c3::results_timeline_test { namespace {
 
 const RunHeader kHeader{
     .experiment = "hand", .config_resolved = "seeds = 1\n", .seed = 7, .command_line = "c3sim run hand.toml"};
@@ -238,4 +238,4 @@ TEST_CASE("a timeline that does not add up is a programming error") {
   CHECK_THROWS_WITH_AS(timeline.finish({}, {}), "1 activities never finished", std::logic_error);
 }
 
-}}  // namespace c3
+}}  // namespace c3::results_timeline_test

@@ -12,7 +12,7 @@
 #include "workloads/sampling/confidence.hpp"
 #include "workloads/sampling/grouped_invocations.hpp"
 
-namespace c3 { namespace {
+namespace c3::sampling_clusters_test { namespace {
 
 std::vector<TimedInvocation> sorted(std::vector<double> seconds) {
   std::ranges::sort(seconds);
@@ -88,4 +88,4 @@ TEST_CASE("kernels are grouped by name, or by what stands before their arguments
   CHECK(cut.groups()[0].members.back().invocation == 0);
 }
 
-}}  // namespace c3
+}}  // namespace c3::sampling_clusters_test

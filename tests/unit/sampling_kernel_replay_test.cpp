@@ -17,9 +17,10 @@
 #include "tests/unit/workloads_pair.hpp"
 #include "workloads/execute/run.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::sampling_kernel_replay_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -200,3 +201,5 @@ TEST_CASE("contract: the time by stem is within its bound of the whole simulatio
 }
 
 }  // namespace
+
+}  // namespace c3::sampling_kernel_replay_test

@@ -6,7 +6,7 @@
 
 #include "workloads/sampling/loop_nest.hpp"
 
-namespace c3 { namespace {
+namespace c3::sampling_loops_test { namespace {
 
 /// One unit of \p latency and \p interval, and one register.
 LoopProgram one_unit(std::int64_t latency, std::int64_t interval, LoopNest nest) {
@@ -189,4 +189,4 @@ TEST_CASE("property: what is on the critical circuit makes every iteration longe
   CHECK(tried > 30);
 }
 
-}}  // namespace c3
+}}  // namespace c3::sampling_loops_test

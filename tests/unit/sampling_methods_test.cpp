@@ -11,7 +11,7 @@
 #include "workloads/sampling/methods/method.hpp"
 #include "workloads/sampling/trials.hpp"
 
-namespace c3 { namespace {
+namespace c3::sampling_methods_test { namespace {
 
 /// Half of the durations are \p shorter, half \p longer, in turns.
 void add_two(Invocations& invocations, const char* name, std::size_t pairs, double shorter, double longer) {
@@ -175,4 +175,4 @@ TEST_CASE("first takes the program's first invocations, sieve and pka the first 
   }
 }
 
-}}  // namespace c3
+}}  // namespace c3::sampling_methods_test

@@ -14,8 +14,9 @@
 #include "workloads/sampling/confidence.hpp"
 #include "workloads/sampling/running_samples.hpp"
 
-using namespace c3;
-using namespace c3::literals;
+namespace c3::sampling_running_test {
+
+using namespace literals;
 
 namespace {
 
@@ -169,3 +170,5 @@ TEST_CASE("the sum of replayed durations is within the error asked for in 95 % o
 }
 
 }  // namespace
+
+}  // namespace c3::sampling_running_test

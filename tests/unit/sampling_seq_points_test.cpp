@@ -9,7 +9,7 @@
 #include "tests/support/near.hpp"
 #include "workloads/sampling/seq_points.hpp"
 
-namespace c3 { namespace {
+namespace c3::sampling_seq_points_test { namespace {
 
 /// Lengths of 1 to \p longest, time proportional to the length.
 std::vector<Iteration> linear(std::size_t count, std::uint64_t longest) {
@@ -110,4 +110,4 @@ TEST_CASE(
   CHECK(method("seqpoint").choose(epoch, {}).error() < 1e-12);
 }
 
-}}  // namespace c3
+}}  // namespace c3::sampling_seq_points_test

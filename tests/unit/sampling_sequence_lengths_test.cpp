@@ -12,7 +12,7 @@
 #include "workloads/sampling/sequence_lengths.hpp"
 #include "workloads/sampling/simulated_epoch.hpp"
 
-namespace c3 { namespace {
+namespace c3::sampling_sequence_lengths_test { namespace {
 
 SequenceLengths lognormal(std::int64_t sequences) {
   return {.sequences = sequences,
@@ -107,7 +107,7 @@ TEST_CASE("of packed sequences one length is simulated") {
   CHECK(sample.estimate().value == near(1000.0 * step_time(4096).value));
 }
 
-}}  // namespace c3
+}}  // namespace c3::sampling_sequence_lengths_test
 
 TEST_CASE("packed sequences: a query sees the keys of its piece, and cuts make pieces") {
   // 3 + 5 + 2 tokens, cut every 4: pieces of 3, 1 | 4 | 2.

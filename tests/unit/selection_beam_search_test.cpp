@@ -9,7 +9,7 @@
 #include "gpu/selection/kernel_selector.hpp"
 #include "studies/selection/growing/selector_training.hpp"
 
-using namespace c3;
+namespace c3::selection_beam_search_test {
 
 namespace {
 
@@ -90,3 +90,5 @@ TEST_CASE("steps learn from the tokens before them") {
   CHECK(selector.rank(std::vector{0.5F}, "kind", 3).front().tokens == TokenSequence{1, 1});
   CHECK(selector.rank(std::vector{0.5F}, "kind", 3).size() == 3);
 }
+
+}  // namespace c3::selection_beam_search_test

@@ -11,7 +11,7 @@
 #include "gpu/kernels/describe.hpp"
 #include "gpu/selection/problem_features.hpp"
 
-using namespace c3;
+namespace c3::selection_features_test {
 
 namespace {
 
@@ -87,3 +87,5 @@ TEST_CASE("kinds name what decides which kernels can run") {
   CHECK(kind_of(shape) == "fp32 3x3 strided dilated grouped");
   CHECK(kind_of(GemmShape{.m = 1, .n = 1, .k = 1, .dtype = DType::bf16}) == "bf16");
 }
+
+}  // namespace c3::selection_features_test

@@ -9,7 +9,7 @@
 #include "studies/selection/growing/selector_training.hpp"
 #include "tests/unit/config_files.hpp"
 
-using namespace c3;
+namespace c3::selection_file_test {
 
 namespace {
 
@@ -82,3 +82,5 @@ TEST_CASE("damaged tables are refused with the place of what is wrong") {
   CHECK(error_in(kSteps + "a,valid,fp32,0.1.1\n") == Part{"longer than the steps"});
   CHECK(error_in(kSteps + "a,step,more,\n") == Part{"must name 1 to 64 tokens"});
 }
+
+}  // namespace c3::selection_file_test

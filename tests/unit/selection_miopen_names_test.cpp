@@ -8,7 +8,7 @@
 #include "configs/presets/selector_file.hpp"
 #include "gpu/kernels/convolution/miopen_solver.hpp"
 
-using namespace c3;
+namespace c3::selection_miopen_names_test {
 
 TEST_CASE("MIOpen's solvers have the algorithm of one of ours, and naive kernels of none") {
   using enum ConvolutionSolver;
@@ -32,3 +32,5 @@ TEST_CASE("every solver of the shipped weights is like one of ours, but for naiv
     }
   }
 }
+
+}  // namespace c3::selection_miopen_names_test

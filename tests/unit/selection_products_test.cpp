@@ -15,7 +15,7 @@
 #include "gpu/selection/problem_features.hpp"
 #include "tests/unit/config_files.hpp"
 
-using namespace c3;
+namespace c3::selection_products_test {
 
 namespace {
 
@@ -121,3 +121,5 @@ TEST_CASE("every kernel that was seen in rocBLAS's tables runs on the GPUs of it
     }
   }
 }
+
+}  // namespace c3::selection_products_test

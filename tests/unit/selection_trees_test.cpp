@@ -10,7 +10,7 @@
 #include "gpu/selection/boosted_trees.hpp"
 #include "studies/selection/growing/listwise_training.hpp"
 
-using namespace c3;
+namespace c3::selection_trees_test {
 
 namespace {
 
@@ -134,3 +134,5 @@ TEST_CASE("choices that do not fit each other are refused") {
   CHECK_THROWS_AS(train_choice(beyond, {}), std::invalid_argument);
   CHECK(train_choice({}, {}).trees().empty());
 }
+
+}  // namespace c3::selection_trees_test

@@ -17,7 +17,7 @@
 #include "tests/support/near.hpp"
 #include "tests/unit/config_files.hpp"
 
-namespace c3 { namespace {
+namespace c3::studies_cases_test { namespace {
 
 constexpr const char* kProduct = R"(schema = 1
 system = "mi300x-8"
@@ -334,4 +334,4 @@ TEST_CASE("what a card or a row names and what there is not is refused with its 
   CHECK(refusal("${x", "label,x\na,1\n") == "cases.csv:2:1: value: '${x' has no '}'");
 }
 
-}}  // namespace c3
+}}  // namespace c3::studies_cases_test

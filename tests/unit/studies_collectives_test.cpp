@@ -17,12 +17,12 @@
 #include "tests/support/near.hpp"
 #include "tests/unit/config_files.hpp"
 
-namespace c3 {
+namespace c3::studies_collectives_test {
 namespace {
 
 /// What is read of a file with \p text.
-MeasuredTables tables(const std::string& text, const std::vector<CellFilter>& filters = {},
-                      std::optional<CollectiveKind> op = std::nullopt) {
+importers::MeasuredTables tables(const std::string& text, const std::vector<CellFilter>& filters = {},
+                                 std::optional<CollectiveKind> op = std::nullopt) {
   const ScratchFolder folder;
   return read_measured_tables(HeadedTable(folder.write("t.csv", text)), filters, op);
 }
@@ -291,4 +291,4 @@ TEST_CASE("a simulation that fails or dies is an error, and never a missing row"
                        std::runtime_error);
 }
 
-}  // namespace c3
+}  // namespace c3::studies_collectives_test

@@ -16,7 +16,7 @@
 #include "tests/support/mi300x_like.hpp"
 #include "tests/support/near.hpp"
 
-namespace c3 { namespace {
+namespace c3::studies_conccl_characterisation_test { namespace {
 
 const StudyProgress kQuiet = [](std::size_t, std::size_t) {};
 
@@ -172,4 +172,4 @@ TEST_CASE("memory-bound GEMMs lose less to CUs removed, and gain where the cache
   CHECK(part.plots(PublishedFigures(study_file("conccl", "published.csv"))).front().curves.size() == 3);
 }
 
-}}  // namespace c3
+}}  // namespace c3::studies_conccl_characterisation_test

@@ -12,7 +12,7 @@
 #include "tests/support/near.hpp"
 #include "tests/unit/workloads_pair.hpp"
 
-namespace c3 { namespace {
+namespace c3::studies_conccl_ladder_test { namespace {
 
 using test::gemm_of_tiles;
 
@@ -162,4 +162,4 @@ TEST_CASE("a strategy that is not there is named") {
                        std::logic_error);
 }
 
-}}  // namespace c3
+}}  // namespace c3::studies_conccl_ladder_test

@@ -7,7 +7,7 @@
 #include "studies/conccl/page.hpp"
 #include "studies/conccl/page_sections.hpp"
 
-namespace c3 { namespace {
+namespace c3::studies_conccl_page_test { namespace {
 
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
@@ -88,4 +88,4 @@ TEST_CASE("the page says how many targets are met and which are not, and leaves 
     CHECK_FALSE(contains(html, foreign));
 }
 
-}}  // namespace c3
+}}  // namespace c3::studies_conccl_page_test

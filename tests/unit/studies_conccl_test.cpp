@@ -19,7 +19,7 @@
 #include "tests/support/near.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace c3 { namespace {
+namespace c3::studies_conccl_test { namespace {
 
 const StudyProgress kQuiet = [](std::size_t, std::size_t) {};
 
@@ -247,4 +247,4 @@ TEST_CASE("every range of the experiment can be put at either end, the others st
   CHECK(moved > ranges.size());
 }
 
-}}  // namespace c3
+}}  // namespace c3::studies_conccl_test

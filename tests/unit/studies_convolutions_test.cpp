@@ -11,7 +11,7 @@
 #include "tests/support/near.hpp"
 #include "tests/unit/config_files.hpp"
 
-namespace c3 { namespace {
+namespace c3::studies_convolutions_test { namespace {
 
 constexpr const char* kHeader =
     "direction,dtype,layout,N,C,H,W,K,P,Q,R,S,pad_h,pad_w,stride_h,stride_w,dilation_h,dilation_w,groups,"
@@ -119,4 +119,4 @@ TEST_CASE("layers of the networks make the multiplications that are published of
   }
 }
 
-}}  // namespace c3
+}}  // namespace c3::studies_convolutions_test

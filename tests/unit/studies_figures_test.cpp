@@ -14,7 +14,7 @@
 #include "tests/support/near.hpp"
 #include "tests/unit/config_files.hpp"
 
-namespace c3 {
+namespace c3::studies_figures_test {
 namespace {
 
 const std::string kHeader = "id,unit,published,low,high,gate,known_miss,source\n";
@@ -167,4 +167,4 @@ TEST_CASE("a figure's JSON says null for what it does not have") {
     CHECK(json == Part{part});
 }
 
-}  // namespace c3
+}  // namespace c3::studies_figures_test

@@ -12,7 +12,7 @@
 #include "tests/support/near.hpp"
 #include "tests/unit/config_files.hpp"
 
-namespace c3 { namespace {
+namespace c3::studies_found_tables_test { namespace {
 
 using Beside = std::vector<std::pair<std::string, double>>;
 
@@ -94,4 +94,4 @@ TEST_CASE("a number that was not computed has no figure, and one that is not the
       ConfigError);
 }
 
-}}  // namespace c3
+}}  // namespace c3::studies_found_tables_test

@@ -8,7 +8,7 @@
 #include "studies/goldyloc/predictor.hpp"
 #include "tests/support/near.hpp"
 
-namespace c3 { namespace {
+namespace c3::studies_goldyloc_test { namespace {
 
 const GpuSpec& mi100() {
   static const GpuSpec kGpu = load_gpu("mi100");
@@ -113,4 +113,4 @@ TEST_CASE("a predictor has converged where features are nearly alike") {
     CHECK(predictor.pick(sample.features, sample.degrees) == (sample.times[1] < 1.0 ? 2 : 1));
 }
 
-}}  // namespace c3
+}}  // namespace c3::studies_goldyloc_test

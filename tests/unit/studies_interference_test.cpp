@@ -11,7 +11,7 @@
 #include "tests/support/near.hpp"
 #include "tests/unit/config_files.hpp"
 
-namespace c3 { namespace {
+namespace c3::studies_interference_test { namespace {
 
 const PublishedFigures& published() {
   static const PublishedFigures kPublished(study_file("interference", "published.csv"));
@@ -128,4 +128,4 @@ TEST_CASE("every hypothesis changes the pair's experiment, and none is on in wha
   CHECK(off.cluster.gpu.compute.speed_spread == 0.0);
 }
 
-}}  // namespace c3
+}}  // namespace c3::studies_interference_test

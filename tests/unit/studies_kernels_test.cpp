@@ -15,7 +15,7 @@
 #include "tests/support/print_units.hpp"
 #include "tests/unit/config_files.hpp"
 
-namespace c3 {
+namespace c3::studies_kernels_test {
 namespace {
 
 const std::string kGemmHeader = "source,dtype,m,n,k,ms\n";
@@ -156,4 +156,4 @@ TEST_CASE("a list of operators takes the sum of its kernels, each with the devic
   CHECK(expected < 3.0 * time_of(gemm, t4, called).time + time_of(add, t4, called).time);
 }
 
-}  // namespace c3
+}  // namespace c3::studies_kernels_test

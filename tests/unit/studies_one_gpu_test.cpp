@@ -9,7 +9,7 @@
 #include "studies/one_gpu/functions.hpp"
 #include "tests/unit/config_files.hpp"
 
-namespace c3 { namespace {
+namespace c3::studies_one_gpu_test { namespace {
 
 /// The numbers that \p function finds for a row of one GPU in bursts.
 std::map<std::string, double> numbers_of(RowFunction& function, const std::string& header,
@@ -60,4 +60,4 @@ TEST_CASE("a cell that names no kernel, no way or does not say how often is refu
       doctest::Contains("unknown way 'copies'; known: copy, copy_cached"), ConfigError);
 }
 
-}}  // namespace c3
+}}  // namespace c3::studies_one_gpu_test

@@ -19,7 +19,7 @@
 #include "studies/hypotheses.hpp"
 #include "studies/study.hpp"
 
-namespace c3 { namespace {
+namespace c3::studies_preset_use_test { namespace {
 
 using Texts = std::vector<std::string>;
 
@@ -86,4 +86,4 @@ TEST_CASE("every number of a preset is used somewhere") {
   CHECK(unused == Texts{});
 }
 
-}}  // namespace c3
+}}  // namespace c3::studies_preset_use_test

@@ -11,7 +11,7 @@
 #include "studies/simulations.hpp"
 #include "tests/support/near.hpp"
 
-namespace c3 { namespace {
+namespace c3::studies_simulations_test { namespace {
 
 const StudyProgress kQuiet = [](std::size_t, std::size_t) {};
 
@@ -74,4 +74,4 @@ TEST_CASE("a job that finds nothing, or more than there is room for, is an error
       "a simulation ended with 241 values, and 240 fit", std::runtime_error);
 }
 
-}}  // namespace c3
+}}  // namespace c3::studies_simulations_test

@@ -10,7 +10,7 @@
 #include "tests/support/near.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace c3 {
+namespace c3::studies_t3_test {
 namespace {
 
 constexpr const char* kHeader = "group,model,hidden,layers,tokens,tp,sublayer,k_hidden,pass\n";
@@ -79,4 +79,4 @@ TEST_CASE("means are geometric, over the sub-layers that are kept") {
   CHECK(summarise(results, in_group("small"), [](const SublayerTimes&) { return 1.0; }).count == 0);
 }
 
-}  // namespace c3
+}  // namespace c3::studies_t3_test

@@ -16,8 +16,9 @@
 #include "tests/support/temporary_folder.hpp"
 #include "workloads/training/training_step.hpp"
 
-using namespace c3;
-using namespace c3::literals;
+namespace c3::studies_training_test {
+
+using namespace literals;
 
 namespace {
 
@@ -182,3 +183,5 @@ TEST_CASE("a measured step is a row of steps.csv, with what its source sets of t
   CHECK(broken.front().find("steps.csv:4:") != std::string::npos);
   CHECK(broken.front().find("find: 0 rows of ") != std::string::npos);
 }
+
+}  // namespace c3::studies_training_test

@@ -12,7 +12,7 @@
 
 #include "app/sweep/point_source.hpp"
 
-namespace c3 { namespace {
+namespace c3::sweep_workers_test { namespace {
 
 using namespace std::chrono_literals;
 
@@ -96,4 +96,4 @@ TEST_CASE("a list gives each point once, and none after it was stopped") {
   CHECK(points.total().failed == 1);
 }
 
-}}  // namespace c3
+}}  // namespace c3::sweep_workers_test

@@ -7,7 +7,7 @@
 #include "workloads/traces/chakra/critical_path.hpp"
 #include "workloads/traces/trace_error.hpp"
 
-using namespace c3;
+namespace c3::traces_chakra_test {
 
 namespace {
 
@@ -136,3 +136,5 @@ TEST_CASE("Chakra's JSON form") {
   for (std::size_t size = 0; size < text.size(); ++size)
     CHECK_THROWS_AS(read_chakra_json("t.json", source_of(text.substr(0, size))), TraceError);
 }
+
+}  // namespace c3::traces_chakra_test

@@ -10,7 +10,7 @@
 #include "workloads/traces/order_ranks.hpp"
 #include "workloads/traces/trace_error.hpp"
 
-using namespace c3;
+namespace c3::traces_collectives_test {
 
 namespace {
 
@@ -257,3 +257,5 @@ TEST_CASE("ranks that are there twice or missing are refused, unless missing one
   CHECK_NOTHROW(order(run_of(rank_of(0, 4, {50}), rank_of(3, 4, {50})), true));
   CHECK_NOTHROW(order(run_of(rank_of(3, 8, {50})), false));
 }
+
+}  // namespace c3::traces_collectives_test

@@ -12,7 +12,7 @@
 #include "workloads/traces/communication_names.hpp"
 #include "workloads/traces/rank_record.hpp"
 
-using namespace c3;
+namespace c3::traces_communication_names_test {
 
 namespace {
 
@@ -118,3 +118,5 @@ TEST_CASE("kernels that compute are not taken for communication") {
   CHECK(work("void cutlass::Kernel2<cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16>") == WorkClass::gemm);
   CHECK(work("a_library_of_tomorrow::all_to_all_kernel") == WorkClass::collective);
 }
+
+}  // namespace c3::traces_communication_names_test

@@ -6,7 +6,7 @@
 #include "tests/support/trace_text.hpp"
 #include "workloads/traces/rank_record.hpp"
 
-using namespace c3;
+namespace c3::traces_cross_stream_test {
 
 namespace {
 
@@ -125,3 +125,5 @@ TEST_CASE("without any wait call, work that starts right behind a collective wai
   CHECK(edges_of(text) == std::vector<NamedEdge>{{"before", kNccl, EdgeProvenance::inferred},
                                                  {kNccl, "behind", EdgeProvenance::inferred}});
 }
+
+}  // namespace c3::traces_cross_stream_test

@@ -10,7 +10,7 @@
 #include "workloads/traces/rank_record.hpp"
 #include "workloads/traces/trace_error.hpp"
 
-using namespace c3;
+namespace c3::traces_execution_join_test {
 
 namespace {
 
@@ -228,3 +228,5 @@ TEST_CASE("ranks in names of files") {
     CHECK_FALSE(rank_in_name(name).has_value());
   }
 }
+
+}  // namespace c3::traces_execution_join_test

@@ -7,7 +7,7 @@
 #include "workloads/traces/execution/operator_class.hpp"
 #include "workloads/traces/trace_error.hpp"
 
-using namespace c3;
+namespace c3::traces_execution_reader_test {
 
 namespace {
 
@@ -338,3 +338,5 @@ TEST_CASE("an execution trace that ends anywhere is refused, never read past its
     CHECK(refusal(whole).empty());
   }
 }
+
+}  // namespace c3::traces_execution_reader_test

@@ -8,7 +8,7 @@
 #include "workloads/traces/trace_error.hpp"
 #include "workloads/traces/trace_format.hpp"
 
-using namespace c3;
+namespace c3::traces_format_test {
 
 namespace {
 
@@ -79,3 +79,5 @@ TEST_CASE("what is no trace is refused by its first bytes or keys") {
   CHECK_THROWS_WITH_AS(format_of_text(""), "t: the file ends before its JSON does: it is truncated",
                        TraceError);
 }
+
+}  // namespace c3::traces_format_test

@@ -8,7 +8,7 @@
 #include "workloads/traces/replay/host_bound.hpp"
 #include "workloads/traces/replay/record_run.hpp"
 
-using namespace c3;
+namespace c3::traces_host_bound_test {
 
 namespace {
 
@@ -57,3 +57,5 @@ TEST_CASE("a rank that waits in a collective for a slow host is bound by that ho
   CHECK(bound.recorded == 540_us);
   CHECK(bound.by_hosts == 510_us);
 }
+
+}  // namespace c3::traces_host_bound_test

@@ -7,7 +7,7 @@
 #include "tests/support/trace_text.hpp"
 #include "workloads/traces/make_report.hpp"
 
-using namespace c3;
+namespace c3::traces_host_waits_test {
 
 namespace {
 
@@ -106,3 +106,5 @@ TEST_CASE("a slow launch that returns at the end of earlier work waited for a pl
   other.call("cudaLaunchKernelExC", 60, 140, 9).kernel("late", 560, 10, 9);
   CHECK_FALSE(waits_for(other, "cudaLaunchKernelExC").has_value());  // returns at 200: nothing ended there
 }
+
+}  // namespace c3::traces_host_waits_test

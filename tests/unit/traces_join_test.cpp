@@ -5,7 +5,7 @@
 #include "workloads/traces/rank_record.hpp"
 #include "workloads/traces/rank_summary.hpp"
 
-using namespace c3;
+namespace c3::traces_join_test {
 
 TEST_CASE("GPU work belongs to the call of its correlation and to the innermost operator around it") {
   TraceText text;
@@ -121,3 +121,5 @@ TEST_CASE("a GPU that kernels and properties number differently is known where a
   CHECK(gpu_of("MI300X") == "MI300X");
   CHECK(gpu_of("MI325X") == "");
 }
+
+}  // namespace c3::traces_join_test

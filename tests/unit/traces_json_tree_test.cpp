@@ -4,7 +4,7 @@
 
 #include "workloads/traces/json_tree.hpp"
 
-using namespace c3;
+namespace c3::traces_json_tree_test {
 
 TEST_CASE("values are found by key, with their kind and text") {
   JsonTree tree(3);
@@ -53,3 +53,5 @@ TEST_CASE("what is no JSON is an error") {
   }
   CHECK(tree.parse("[1]").size() == 1);
 }
+
+}  // namespace c3::traces_json_tree_test

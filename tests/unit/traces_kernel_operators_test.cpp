@@ -13,7 +13,7 @@
 #include "workloads/traces/retiming/kernel_operators.hpp"
 #include "workloads/traces/retiming/op_arguments.hpp"
 
-using namespace c3;
+namespace c3::traces_kernel_operators_test {
 
 namespace {
 
@@ -382,3 +382,5 @@ TEST_CASE("an operator of heads before tokens has them there") {
   CHECK(shape.keys == 640);
   CHECK(shape.causal);
 }
+
+}  // namespace c3::traces_kernel_operators_test

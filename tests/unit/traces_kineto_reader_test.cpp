@@ -5,7 +5,7 @@
 #include "tests/support/trace_text.hpp"
 #include "workloads/traces/trace_error.hpp"
 
-using namespace c3;
+namespace c3::traces_kineto_reader_test {
 
 namespace {
 
@@ -165,3 +165,5 @@ TEST_CASE("hostile nesting is refused, not followed") {
   CHECK(refusal("{\"traceEvents\":[" + deep) == "t.json: event 0: it is nested deeper than 100 levels");
   CHECK(refusal("{\"other\":" + deep) == "t.json: it is nested deeper than 100 levels");
 }
+
+}  // namespace c3::traces_kineto_reader_test

@@ -9,7 +9,7 @@
 #include "workloads/traces/rank_record.hpp"
 #include "workloads/traces/trace_error.hpp"
 
-using namespace c3;
+namespace c3::traces_operator_list_test {
 
 namespace {
 
@@ -273,3 +273,5 @@ TEST_CASE("a class is dropped, collectives with their waits") {
   REQUIRE(without.ranks[0].operators.size() == 2);
   CHECK(dropped(without, WorkClass::gemm).ranks[0].operators.front().name == "SecretFusedNorm");
 }
+
+}  // namespace c3::traces_operator_list_test

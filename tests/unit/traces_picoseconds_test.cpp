@@ -2,7 +2,7 @@
 
 #include "workloads/traces/picoseconds.hpp"
 
-using namespace c3;
+namespace c3::traces_picoseconds_test {
 
 namespace {
 
@@ -41,3 +41,5 @@ TEST_CASE("dates that do not fit 64 bits are not cut off") {
   CHECK_FALSE(narrowed(picoseconds("9223372036855")).has_value());
   CHECK_FALSE(narrowed(picoseconds("-9223372036855")).has_value());
 }
+
+}  // namespace c3::traces_picoseconds_test

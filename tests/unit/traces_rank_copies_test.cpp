@@ -11,7 +11,7 @@
 #include "workloads/traces/rank_copies.hpp"
 #include "workloads/traces/rank_record.hpp"
 
-using namespace c3;
+namespace c3::traces_rank_copies_test {
 
 namespace {
 
@@ -95,3 +95,5 @@ TEST_CASE("ranks that a file does not describe are refused") {
   CHECK(refusal("1", "[[0]]") ==
         "trace.json: distributedInfo: represented_rank_ranges must be pairs of a first and a last rank");
 }
+
+}  // namespace c3::traces_rank_copies_test

@@ -8,7 +8,7 @@
 #include "workloads/traces/make_report.hpp"
 #include "workloads/traces/start_lags.hpp"
 
-using namespace c3;
+namespace c3::traces_replay_test {
 
 namespace {
 
@@ -165,3 +165,5 @@ TEST_CASE("a trace without GPU work or steps is reported, not refused") {
   CHECK(report.classes.empty());
   CHECK(report.errors.step_error == 0.0);
 }
+
+}  // namespace c3::traces_replay_test

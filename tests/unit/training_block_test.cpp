@@ -17,9 +17,10 @@
 #include "tests/support/print_units.hpp"
 #include "tests/unit/training_setups.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::training_block_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -368,3 +369,5 @@ TEST_CASE("a layer that is computed again holds all that it would have kept, its
   CHECK(activations(Recompute::full) == 62);
   CHECK(activations(Recompute::attention) == 62 - 10);
 }
+
+}  // namespace c3::training_block_test

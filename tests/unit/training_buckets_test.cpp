@@ -11,8 +11,9 @@
 #include "tests/support/print_units.hpp"
 #include "tests/unit/training_setups.hpp"
 
-using namespace c3;
-using namespace c3::test;
+namespace c3::training_buckets_test {
+
+using namespace test;
 
 namespace {
 
@@ -316,3 +317,5 @@ TEST_CASE("fp32 parameters are cast for each layer, which keeps the copy until i
   CHECK(step.facts.memory.of(MemoryClass::weights) == Bytes{6.0 * kLlama});
   CHECK(kernels(training_step(with(gpt_setup(), Sharding::none), kRanks), "compute", " cast") == 0);
 }
+
+}  // namespace c3::training_buckets_test

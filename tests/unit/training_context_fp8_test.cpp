@@ -13,8 +13,9 @@
 #include "tests/support/print_units.hpp"
 #include "tests/unit/training_setups.hpp"
 
-using namespace c3;
-using namespace c3::test;
+namespace c3::training_context_fp8_test {
+
+using namespace test;
 
 namespace {
 
@@ -152,3 +153,5 @@ TEST_CASE("context in FP8: all micro-batches need as much memory as two, and wha
     CHECK(peak(2) == peak(5));
   }
 }
+
+}  // namespace c3::training_context_fp8_test

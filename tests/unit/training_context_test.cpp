@@ -15,9 +15,10 @@
 #include "workloads/execute/waiting_cycle.hpp"
 #include "workloads/training/context_rules.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::training_context_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -367,3 +368,5 @@ TEST_CASE("context: rules of exchanges name their key and what is allowed") {
   products.framework.attention = AttentionCode::products;
   CHECK(key_of(products).starts_with("context_parallel: requires attention in one kernel"));
 }
+
+}  // namespace c3::training_context_test

@@ -13,8 +13,9 @@
 #include "tests/unit/training_experiments.hpp"
 #include "tests/unit/training_pipelines.hpp"
 
-using namespace c3;
-using namespace c3::test;
+namespace c3::training_delayed_test {
+
+using namespace test;
 
 namespace {
 
@@ -132,3 +133,5 @@ TEST_CASE(
         "delayed_weight_gradients: cannot be combined with schedule = \"dualpipe\", which makes gradients of "
         "weights in passes of their own");
 }
+
+}  // namespace c3::training_delayed_test

@@ -15,8 +15,9 @@
 #include "workloads/training/expert_exchange.hpp"
 #include "workloads/training/routing.hpp"
 
-using namespace c3;
-using namespace c3::test;
+namespace c3::training_experts_test {
+
+using namespace test;
 
 namespace {
 
@@ -323,3 +324,5 @@ TEST_CASE("a step with experts refuses what does not divide, and what it cannot 
   setup.model.experts.reset();
   CHECK(refusal(setup) == "expert_parallel: and other keys of experts require a model with experts");
 }
+
+}  // namespace c3::training_experts_test

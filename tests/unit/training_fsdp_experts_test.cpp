@@ -11,8 +11,9 @@
 #include "tests/support/print_units.hpp"
 #include "tests/unit/training_setups.hpp"
 
-using namespace c3;
-using namespace c3::test;
+namespace c3::training_fsdp_experts_test {
+
+using namespace test;
 
 namespace {
 
@@ -232,3 +233,5 @@ TEST_CASE("FSDP with experts refuses what would gather them otherwise") {
   CHECK(refusal_of_sharded(setup) ==
         "micro_batch_overlap: requires sharding = \"ddp\", \"zero1\" or \"zero2\" (it is \"fsdp\")");
 }
+
+}  // namespace c3::training_fsdp_experts_test

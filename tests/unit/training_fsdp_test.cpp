@@ -13,8 +13,9 @@
 #include "tests/support/print_units.hpp"
 #include "tests/unit/training_setups.hpp"
 
-using namespace c3;
-using namespace c3::test;
+namespace c3::training_fsdp_test {
+
+using namespace test;
 
 namespace {
 
@@ -382,3 +383,5 @@ TEST_CASE("LLaMA 3 8B over 8 GPUs by FSDP: the peak is that of the tensors, coun
   CHECK(all.bytes.value - inputs.bytes.value == near(32 * (of_layer - stream)));
   CHECK(all.reserved >= all.bytes);
 }
+
+}  // namespace c3::training_fsdp_test

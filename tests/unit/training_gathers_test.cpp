@@ -14,9 +14,10 @@
 #include "tests/unit/training_pipelines.hpp"
 #include "workloads/analysis/steady_state.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::training_gathers_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -260,3 +261,5 @@ TEST_CASE("FSDP's sums over replicas run beside the next layer's reduction, and 
     if (i + 1 < 4) CHECK_FALSE(before(summed[i].place, reduced[i + 1].place));
   }
 }
+
+}  // namespace c3::training_gathers_test

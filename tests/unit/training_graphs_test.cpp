@@ -8,9 +8,10 @@
 #include "tests/support/print_units.hpp"
 #include "tests/unit/training_setups.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::training_graphs_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -101,3 +102,5 @@ TEST_CASE(
   setup.graphs = StepGraphs::layers;
   CHECK(training_step(setup, 1).facts.memory.bytes.value == near(eager.value));
 }
+
+}  // namespace c3::training_graphs_test

@@ -13,8 +13,9 @@
 #include "tests/support/print_units.hpp"
 #include "tests/unit/training_setups.hpp"
 
-using namespace c3;
-using namespace c3::test;
+namespace c3::training_heads_test {
+
+using namespace test;
 
 namespace {
 
@@ -212,3 +213,5 @@ TEST_CASE("heads of some words refuse, by name, what divides tokens among ranks"
           setup.tensor_overlap = TensorOverlap::chunks;
         }) == "head: \"pretraining\" requires tensor_overlap = \"none\" (it is \"chunks\")");
 }
+
+}  // namespace c3::training_heads_test

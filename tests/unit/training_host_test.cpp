@@ -16,9 +16,10 @@
 #include "workloads/analysis/steady_state.hpp"
 #include "workloads/analysis/study.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::training_host_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -155,3 +156,5 @@ TEST_CASE("a small step waits for its host: the slower the host, the longer the 
   CHECK(time_on(load_host("epyc-7002")).value > 1.3 * xeon.value);
   CHECK(time_on(Host{}) < 0.7 * xeon);
 }
+
+}  // namespace c3::training_host_test

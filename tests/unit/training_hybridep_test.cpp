@@ -12,8 +12,9 @@
 #include "tests/unit/training_setups.hpp"
 #include "workloads/training/routing.hpp"
 
-using namespace c3;
-using namespace c3::test;
+namespace c3::training_hybridep_test {
+
+using namespace test;
 
 namespace {
 
@@ -156,3 +157,5 @@ TEST_CASE("Hybrid-EP refuses parts of nodes, and experts that are not equally bu
   CHECK(refusal_of_hybrid(setup) ==
         "dispatch: \"hybridep\" requires routing = \"balanced\" (it is \"dirichlet\")");
 }
+
+}  // namespace c3::training_hybridep_test

@@ -12,8 +12,9 @@
 #include "tests/unit/training_setups.hpp"
 #include "workloads/models/precision/precision_setup.hpp"
 
-using namespace c3;
-using namespace c3::test;
+namespace c3::training_latent_test {
+
+using namespace test;
 
 namespace {
 
@@ -172,3 +173,5 @@ TEST_CASE("latent attention on tensor-parallel ranks requires sequence paralleli
                        "rank makes its tokens' latent vectors",
                        std::invalid_argument);
 }
+
+}  // namespace c3::training_latent_test

@@ -16,9 +16,10 @@
 #include "tests/unit/training_setups.hpp"
 #include "workloads/execute/waiting_cycle.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::training_lora_experts_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -162,3 +163,5 @@ TEST_CASE("LoRA with experts refuses adapters that several ranks would share, an
   setup.sharding = Sharding::parameters;
   CHECK(refusal_of_tuned(setup).starts_with("sharding: fsdp with expert_parallel > 1 cannot be combined with"));
 }
+
+}  // namespace c3::training_lora_experts_test

@@ -17,9 +17,10 @@
 #include "tests/unit/training_setups.hpp"
 #include "workloads/execute/waiting_cycle.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::training_lora_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -253,3 +254,5 @@ TEST_CASE("LoRA in FP8: frozen weights are held as casts alone, and no input of 
     CHECK((shape == nullptr || shape->chain.first() != VectorOp::quantize_both));
   }
 }
+
+}  // namespace c3::training_lora_test

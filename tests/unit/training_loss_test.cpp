@@ -9,8 +9,9 @@
 #include "tests/support/print_units.hpp"
 #include "tests/unit/training_setups.hpp"
 
-using namespace c3;
-using namespace c3::test;
+namespace c3::training_loss_test {
+
+using namespace test;
 
 namespace {
 
@@ -98,3 +99,5 @@ TEST_CASE("a logged loss is a copy to fp32 and a softmax, behind the backward pa
   setup.dtype = DType::fp32;
   CHECK(named(training_step(setup, 1), "compute", "loss logged").size() == 2 * 3);
 }
+
+}  // namespace c3::training_loss_test

@@ -13,8 +13,9 @@
 #include "workloads/training/memory_ledger.hpp"
 #include "workloads/training/memory_pool.hpp"
 
-using namespace c3;
-using namespace c3::literals;
+namespace c3::training_memory_test {
+
+using namespace literals;
 
 namespace {
 
@@ -300,3 +301,5 @@ TEST_CASE("a tensor that is let go keeps its place, which counts as reserved and
   CHECK(ledger.peak().reserved == pages(7));
   CHECK_THROWS_WITH_AS(ledger.let_go(a), "MemoryLedger: 'a' is let go twice", std::logic_error);
 }
+
+}  // namespace c3::training_memory_test

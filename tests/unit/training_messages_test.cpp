@@ -17,9 +17,10 @@
 #include "workloads/execute/waiting_cycle.hpp"
 #include "workloads/training/pipeline_rules.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::training_messages_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -240,3 +241,5 @@ TEST_CASE("deferred: each micro-batch keeps its logits' gradient and what the pr
   CHECK(peak(6) - peak(5) == 2.0 * tokens * (64'000 + 512));
   CHECK(peak(7) - peak(5) == 4.0 * tokens * (64'000 + 512));
 }
+
+}  // namespace c3::training_messages_test

@@ -14,9 +14,10 @@
 #include "workloads/execute/run.hpp"
 #include "workloads/training/offload_rules.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::training_offload_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -185,3 +186,5 @@ TEST_CASE("rules of offloading name their key") {
   near.optimizer.place = Place::pim;
   CHECK(broken(near) == "offload_optimizer");
 }
+
+}  // namespace c3::training_offload_test

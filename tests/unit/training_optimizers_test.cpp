@@ -13,8 +13,9 @@
 #include "tests/unit/training_setups.hpp"
 #include "workloads/execute/run.hpp"
 
-using namespace c3;
-using namespace c3::test;
+namespace c3::training_optimizers_test {
+
+using namespace test;
 
 namespace {
 
@@ -207,3 +208,5 @@ TEST_CASE("a step whose optimizer runs near memory ends earlier by what its kern
   CHECK(fast_kernels.value == near(slow_kernels.value / 8.0, 1e-9));
   CHECK((slow - fast).value == near((slow_kernels - fast_kernels).value, 1e-6));
 }
+
+}  // namespace c3::training_optimizers_test

@@ -16,8 +16,9 @@
 #include "workloads/training/pipeline_rules.hpp"
 #include "workloads/training/stage_layers.hpp"
 
-using namespace c3;
-using namespace c3::test;
+namespace c3::training_pipeline_test {
+
+using namespace test;
 
 namespace {
 
@@ -343,3 +344,5 @@ TEST_CASE(
         "layout 'Et|tL' has 2 virtual stages, and pipeline x virtual_stages is 3");
   CHECK(refused({.stages = 2, .layout = "Ex|tL"}, 2).starts_with("layout 'Ex|tL': 'x' is not expected"));
 }
+
+}  // namespace c3::training_pipeline_test

@@ -12,8 +12,9 @@
 #include "tests/support/near.hpp"
 #include "tests/unit/training_setups.hpp"
 
-using namespace c3;
-using namespace c3::test;
+namespace c3::training_position_keys_test {
+
+using namespace test;
 
 namespace {
 
@@ -81,3 +82,5 @@ TEST_CASE("attention in one kernel has no keys of positions") {
   CHECK_THROWS_WITH_AS(layer_kernels(setup), doctest::Contains("the framework has no kernels for 'attn"),
                        std::invalid_argument);
 }
+
+}  // namespace c3::training_position_keys_test

@@ -16,8 +16,9 @@
 #include "tests/support/print_units.hpp"
 #include "tests/unit/training_setups.hpp"
 
-using namespace c3;
-using namespace c3::test;
+namespace c3::training_precision_test {
+
+using namespace test;
 
 namespace {
 
@@ -401,3 +402,5 @@ TEST_CASE("inputs of activations kept in 8 bits halve their bytes, for a cast in
   CHECK(after.forward.size() == before.forward.size() + 1);
   CHECK(after.backward.size() == before.backward.size() + 1);
 }
+
+}  // namespace c3::training_precision_test

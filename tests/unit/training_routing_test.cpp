@@ -17,8 +17,9 @@
 #include "workloads/training/expert_loads.hpp"
 #include "workloads/training/routing.hpp"
 
-using namespace c3;
-using namespace c3::test;
+namespace c3::training_routing_test {
+
+using namespace test;
 
 namespace {
 
@@ -174,3 +175,5 @@ TEST_CASE("uneven routing is refused without expert parallelism, and a histogram
                        "routing_shares: must have a number for each of the 8 experts (it has 2)",
                        std::invalid_argument);
 }
+
+}  // namespace c3::training_routing_test

@@ -15,8 +15,9 @@
 #include "tests/unit/config_files.hpp"
 #include "tests/unit/training_tensor_setups.hpp"
 
-using namespace c3;
-using namespace c3::test;
+namespace c3::training_tensor_overlap_test {
+
+using namespace test;
 
 namespace {
 
@@ -222,3 +223,5 @@ tensor_copy.backend = "cu"
   CHECK(strategies[0].streams.at("tensor_copy").backend == Backend::dma);
   CHECK(strategies[1].streams.at("tensor_copy").backend == Backend::cu);
 }
+
+}  // namespace c3::training_tensor_overlap_test

@@ -14,9 +14,10 @@
 #include "tests/unit/training_tensor_setups.hpp"
 #include "workloads/execute/run.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::training_tensor_parallel_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -235,3 +236,5 @@ TEST_CASE("the tokens of all ranks are gathered into a buffer that is there whil
   CHECK(buffers(true) == kTimesLonger * kHidden);
   CHECK(buffers(false) == Bytes{});
 }
+
+}  // namespace c3::training_tensor_parallel_test

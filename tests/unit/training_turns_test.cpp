@@ -22,9 +22,10 @@
 #include "workloads/pipeline/pipeline_play.hpp"
 #include "workloads/training/pipeline_rules.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::training_turns_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -280,3 +281,5 @@ TEST_CASE("turns are refused where passes cannot take them") {
       "= 1: else stages would wait for each other");
   CHECK(refusal_of(in_turns()).empty());
 }
+
+}  // namespace c3::training_turns_test

@@ -15,8 +15,9 @@
 #include "workloads/training/training_step.hpp"
 #include "workloads/tune/candidate.hpp"
 
-using namespace c3;
-using namespace c3::test;
+namespace c3::tune_candidate_test {
+
+using namespace test;
 
 namespace {
 
@@ -94,3 +95,5 @@ TEST_CASE("a step without a pipeline has no stage to write alone") {
   const Experiment step = fluid_step(llama_setup(4), 4, true);
   CHECK(!written_stage(*step.family, step.cluster));
 }
+
+}  // namespace c3::tune_candidate_test

@@ -20,8 +20,9 @@
 #include "workloads/tune/energy_bound.hpp"
 #include "workloads/tune/model_times.hpp"
 
-using namespace c3;
-using namespace c3::test;
+namespace c3::tune_energy_test {
+
+using namespace test;
 
 namespace {
 
@@ -126,3 +127,5 @@ TEST_CASE("the energy of a run is that of all boards for which the simulated one
   CHECK(clock.energy->value == near(2 * (3 * 100 + 300)));
   CHECK(clock.mean == Watts{300});
 }
+
+}  // namespace c3::tune_energy_test

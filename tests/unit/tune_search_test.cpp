@@ -11,7 +11,7 @@
 #include "workloads/tune/candidate_search.hpp"
 #include "workloads/tune/objective.hpp"
 
-using namespace c3;
+namespace c3::tune_search_test {
 
 namespace {
 
@@ -175,3 +175,5 @@ TEST_CASE("candidates that are left out are not asked for, and what they may cos
   CHECK(search.worst_regret().value() == near(1.5));
   CHECK(search.likely_regret().value() > 0.0);
 }
+
+}  // namespace c3::tune_search_test

@@ -13,7 +13,7 @@
 #include "workloads/tune/candidate_search.hpp"
 #include "workloads/tune/surrogate.hpp"
 
-using namespace c3;
+namespace c3::tune_surrogate_test {
 
 namespace {
 
@@ -136,3 +136,5 @@ TEST_CASE("estimates that are off by a factor for a kind of candidate are learnt
   drive(search, costs);
   CHECK(search.best() == 10U);
 }
+
+}  // namespace c3::tune_surrogate_test

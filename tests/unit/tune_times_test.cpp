@@ -25,9 +25,10 @@
 #include "workloads/tune/model_times.hpp"
 #include "workloads/tune/power_bound.hpp"
 
-using namespace c3;
-using namespace c3::test;
-using namespace c3::literals;
+namespace c3::tune_times_test {
+
+using namespace test;
+using namespace literals;
 
 namespace {
 
@@ -327,3 +328,5 @@ TEST_CASE("an estimate of a hot step has kernels that the power limit slows") {
   CHECK(hot.estimate > cool);
   CHECK(hot.estimate.value >= hot.bound.value * (1 - 1e-12));
 }
+
+}  // namespace c3::tune_times_test

@@ -6,7 +6,7 @@
 
 #include "tests/support/print_units.hpp"
 
-namespace c3 { namespace {
+namespace c3::units_test { namespace {
 
 static_assert(std::is_same_v<decltype(1.0_B / 1.0_GBps), Seconds>);
 static_assert(std::is_same_v<decltype(1.0_B / 1.0_s), BytesPerSecond>);
@@ -63,4 +63,4 @@ TEST_CASE("quantities order by value, whatever prefix they were written with") {
 
 TEST_CASE("a quantity that is not given is zero") { CHECK(Seconds{} == 0.0_s); }
 
-}}  // namespace c3
+}}  // namespace c3::units_test

@@ -17,9 +17,10 @@
 #include "workloads/traces/replay/replay_program.hpp"
 #include "workloads/traces/trace_error.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::workloads_benchmark_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -260,3 +261,5 @@ TEST_CASE("members of unlike collectives are refused, with rank and place") {
                        "operator list: rank 2: event 1: 3 ranks join this all_reduce, whose group has 2",
                        TraceSetError);
 }
+
+}  // namespace c3::workloads_benchmark_test

@@ -11,9 +11,10 @@
 #include "workloads/execute/run.hpp"
 #include "workloads/program/program_builder.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::workloads_buffered_messages_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -115,3 +116,5 @@ TEST_CASE("a sender waits until there is room in the buffer") {
   CHECK(sends.waiting > 0.9_ms);
   CHECK(sends.waiting < sends.time);
 }
+
+}  // namespace c3::workloads_buffered_messages_test

@@ -16,9 +16,10 @@
 #include "workloads/execute/buffer_reach.hpp"
 #include "workloads/execute/run.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::workloads_channels_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -227,3 +228,5 @@ TEST_CASE("tensors that camp are listed once, with what they reach with each map
   for (std::size_t mapping = 1; mapping < kReachMappings.size(); ++mapping)
     CHECK(!of_96[0].reach.at(mapping));
 }
+
+}  // namespace c3::workloads_channels_test

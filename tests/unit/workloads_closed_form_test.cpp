@@ -12,9 +12,10 @@
 #include "workloads/analysis/projection.hpp"
 #include "workloads/program/program_builder.hpp"
 
-using namespace c3;
-using namespace c3::test;
-using namespace c3::literals;
+namespace c3::workloads_closed_form_test {
+
+using namespace test;
+using namespace literals;
 
 namespace {
 
@@ -90,3 +91,5 @@ TEST_CASE("a closed form has the kernels of a step alone, and a pipeline's bubbl
   step.step->pipeline = PipelineFacts{.stages = 2, .schedule = "1f1b", .bubble_share = 0.2};
   CHECK(closed_form_time(step).time.value == near(found.time.value / 0.8));
 }
+
+}  // namespace c3::workloads_closed_form_test

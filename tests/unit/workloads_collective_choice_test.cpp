@@ -10,9 +10,10 @@
 #include "tests/support/near.hpp"
 #include "tests/unit/workloads_pair.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::workloads_collective_choice_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -162,3 +163,5 @@ TEST_CASE("a rank that is kept away from a collective of its group is a deadlock
                        "stream 'comm' of rank 4 waits for rank 6 to join sum",
                        DeadlockError);
 }
+
+}  // namespace c3::workloads_collective_choice_test

@@ -17,9 +17,10 @@
 #include "tests/support/near.hpp"
 #include "workloads/traces/replay/replay_program.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::workloads_data_parallel_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -217,3 +218,5 @@ TEST_CASE("classes of ranks meet in timed calls as their members do") {
     check_activity(all, folded, Seconds{1e-12});
   }
 }
+
+}  // namespace c3::workloads_data_parallel_test

@@ -13,9 +13,10 @@
 #include "tests/unit/workloads_pair.hpp"
 #include "workloads/program/written_streams.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::workloads_draws_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -97,3 +98,5 @@ TEST_CASE("an operation that draws nothing changes no other's draws") {
     stream.operations.insert(stream.operations.begin(), {"begun", WrittenRecord{stream.name + " begun"}});
   CHECK(run_once(experiment, in_order(), {}).time == before.time);
 }
+
+}  // namespace c3::workloads_draws_test

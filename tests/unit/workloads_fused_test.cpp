@@ -14,9 +14,10 @@
 #include "tests/unit/workloads_pair.hpp"
 #include "workloads/analysis/lower_bound.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::workloads_fused_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -353,3 +354,5 @@ TEST_CASE("the bound of a fused strategy counts no bytes at memory that fusing s
   CHECK(together.hbm == together.kernels);
   CHECK(together.serial == together.together());
 }
+
+}  // namespace c3::workloads_fused_test

@@ -15,9 +15,10 @@
 #include "workloads/execute/collective_choice.hpp"
 #include "workloads/execute/folding.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::workloads_groups_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -163,3 +164,5 @@ TEST_CASE("a trace names each rank's own group") {
     CHECK(labels.of(rank).args.find(R"("Group size":4)") != std::string::npos);
   }
 }
+
+}  // namespace c3::workloads_groups_test

@@ -9,8 +9,9 @@
 #include "tests/support/near.hpp"
 #include "tests/unit/workloads_pair.hpp"
 
-using namespace c3;
-using namespace c3::test;
+namespace c3::workloads_heuristics_test {
+
+using namespace test;
 
 namespace {
 
@@ -104,3 +105,5 @@ TEST_CASE("without a strategy that a rule could pick it picks none") {
   REQUIRE(partitioned.size() == 1);
   CHECK(partitioned[0].cus == 32);
 }
+
+}  // namespace c3::workloads_heuristics_test

@@ -12,9 +12,10 @@
 #include "tests/unit/workloads_pair.hpp"
 #include "workloads/execute/run.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::workloads_host_copies_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -121,3 +122,5 @@ TEST_CASE("copies and messages of several nodes share PCIe links, in classes as 
   CHECK(times[2] == near(times[0], 2e-3));
   CHECK(times[0] > (4 * 6e9 + 2 * 3e9) / 100e9);  // all copies of a node
 }
+
+}  // namespace c3::workloads_host_copies_test

@@ -12,9 +12,10 @@
 #include "tests/support/near.hpp"
 #include "tests/unit/workloads_pair.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::workloads_host_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -165,3 +166,5 @@ TEST_CASE("a host that waits for ever is named, and so is what waits behind an o
   experiment.host->hardware_queues = 3;
   CHECK(deadlock_of(experiment).empty());
 }
+
+}  // namespace c3::workloads_host_test

@@ -10,8 +10,9 @@
 #include "tests/unit/workloads_pair.hpp"
 #include "workloads/execute/kernel_share.hpp"
 
-using namespace c3;
-using namespace c3::test;
+namespace c3::workloads_kernel_share_test {
+
+using namespace test;
 
 namespace {
 
@@ -179,3 +180,5 @@ TEST_CASE("k equal products on 1/k of the CUs each never lose to one after anoth
     }
   }
 }
+
+}  // namespace c3::workloads_kernel_share_test

@@ -13,9 +13,10 @@
 #include "workloads/execute/gpu_speeds.hpp"
 #include "workloads/execute/host_lateness.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::workloads_lateness_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -131,3 +132,5 @@ TEST_CASE("a rank that stands for unlike GPUs computes as the slowest, and waits
   CHECK(folded > 0.8 * slowest);
   CHECK(folded < 1.001 * slowest);
 }
+
+}  // namespace c3::workloads_lateness_test

@@ -14,9 +14,10 @@
 #include "tests/unit/workloads_pair.hpp"
 #include "workloads/analysis/study.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::workloads_launch_skew_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -177,3 +178,5 @@ TEST_CASE("the host's join is a loss that no private resource removes") {
   };
   CHECK((interaction(20.0_us) - interaction({})).value == near(20e-6));
 }
+
+}  // namespace c3::workloads_launch_skew_test

@@ -12,9 +12,10 @@
 #include "tests/support/print_units.hpp"
 #include "tests/unit/workloads_pair.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::workloads_loss_split_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -143,3 +144,5 @@ TEST_CASE("every simulated run is reported") {
   split_loss(pair(), in_order(), {0, 0}, seeds, {}, [&] { ++runs; });
   CHECK(runs == 30);
 }
+
+}  // namespace c3::workloads_loss_split_test

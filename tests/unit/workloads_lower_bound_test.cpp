@@ -10,9 +10,10 @@
 #include "tests/unit/workloads_pair.hpp"
 #include "workloads/program/program_builder.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::workloads_lower_bound_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -130,3 +131,5 @@ TEST_CASE("timed kernels of two streams run beside each other, those of one stre
   CHECK(lower_bound(experiment).kernels.value == near(200e-6));
   CHECK(run_once(experiment, {.name = "s", .order = {}, .streams = {}}, {}).time.value < 210e-6);
 }
+
+}  // namespace c3::workloads_lower_bound_test

@@ -9,8 +9,9 @@
 #include "workloads/execute/run.hpp"
 #include "workloads/program/program_builder.hpp"
 
-using namespace c3;
-using namespace c3::literals;
+namespace c3::workloads_message_channels_test {
+
+using namespace literals;
 
 namespace {
 
@@ -56,3 +57,5 @@ TEST_CASE("a message to another node has a quarter of that, and a strategy's lim
   CHECK(channels_of_message(node, {8, 1}, 32.0_MiB, {.most = 2}) == std::set{2});
   CHECK(channels_of_message(node, {8, 1}, 32.0_MiB, {.least = 6}) == std::set{6});
 }
+
+}  // namespace c3::workloads_message_channels_test

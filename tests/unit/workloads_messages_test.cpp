@@ -18,9 +18,10 @@
 #include "workloads/program/program_builder.hpp"
 #include "workloads/program/rank_classes.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::workloads_messages_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -330,3 +331,5 @@ TEST_CASE("sends that wait for one another in a ring end where all fit into buff
   experiment.cluster.library.pair_buffer = Bytes{0.5};
   CHECK_THROWS_AS(run_once(experiment, {.name = "channels", .order = {}, .streams = {}}, {}), DeadlockError);
 }
+
+}  // namespace c3::workloads_messages_test

@@ -6,8 +6,9 @@
 #include "tests/unit/workloads_pair.hpp"
 #include "workloads/execute/partition.hpp"
 
-using namespace c3;
-using namespace c3::test;
+namespace c3::workloads_partition_test {
+
+using namespace test;
 
 namespace {
 
@@ -110,3 +111,5 @@ TEST_CASE("more CUs than the GPU has are refused") {
                        "strategy 'strategy' reserves 312 CUs, but 'mi300x-like' has 304", InfeasibleError);
   CHECK_THROWS_AS(cu_ranges(pair(), in_order(), {200, 200}), InfeasibleError);
 }
+
+}  // namespace c3::workloads_partition_test

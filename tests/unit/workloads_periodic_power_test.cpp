@@ -16,9 +16,10 @@
 #include "tests/unit/workloads_pair.hpp"
 #include "workloads/analysis/steady_state.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::workloads_periodic_power_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -158,3 +159,5 @@ TEST_CASE("two runs from the same start are the same run") {
   const Experiment experiment = governed_pair(500);
   CHECK(run_step(experiment, in_order(), {}).time == run_step(experiment, in_order(), {}).time);
 }
+
+}  // namespace c3::workloads_periodic_power_test

@@ -11,8 +11,9 @@
 #include "workloads/program/program_builder.hpp"
 #include "workloads/program/written_streams.hpp"
 
-using namespace c3;
-using namespace c3::literals;
+namespace c3::workloads_program_test {
+
+using namespace literals;
 
 namespace {
 
@@ -125,3 +126,5 @@ TEST_CASE("calls in the order of their streams keep their order within a stream"
   builder.collective(a, "a1", kSum);
   CHECK(calls_by_stream(builder.take()) == std::vector<CallId>{1, 3, 0, 2});
 }
+
+}  // namespace c3::workloads_program_test

@@ -14,9 +14,10 @@
 #include "workloads/analysis/projection.hpp"
 #include "workloads/execute/run.hpp"
 
-using namespace c3;
-using namespace c3::test;
-using namespace c3::literals;
+namespace c3::workloads_projection_test {
+
+using namespace test;
+using namespace literals;
 
 namespace {
 
@@ -154,3 +155,5 @@ TEST_CASE("what a baseline does not have, and ranks that do different things, ar
   CHECK(refusal([&] { alone(step_of(stages)); }) ==
         "'step' has ranks that do different things; a projection requires that all do the same");
 }
+
+}  // namespace c3::workloads_projection_test

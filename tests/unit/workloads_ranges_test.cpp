@@ -7,9 +7,10 @@
 #include "tests/unit/workloads_pair.hpp"
 #include "workloads/analysis/out_of_memory.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::workloads_ranges_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -132,3 +133,5 @@ TEST_CASE("a step that does not fit is found in every draw, and what fits in all
   CHECK(verdict_of(make).experiment == "pair");
   CHECK(verdict_of(make).draws.empty());
 }
+
+}  // namespace c3::workloads_ranges_test

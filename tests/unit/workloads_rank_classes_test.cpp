@@ -12,8 +12,9 @@
 #include "workloads/program/rank_classes.hpp"
 #include "workloads/program/written_streams.hpp"
 
-using namespace c3;
-using namespace c3::literals;
+namespace c3::workloads_rank_classes_test {
+
+using namespace literals;
 
 namespace {
 
@@ -135,3 +136,5 @@ TEST_CASE("100,000 ranks in stages, with tensor and data parallelism, are refine
   CHECK(classes.classes() == 16);
   CHECK(took.count() < kMost);
 }
+
+}  // namespace c3::workloads_rank_classes_test

@@ -10,7 +10,7 @@
 #include "tests/support/near.hpp"
 #include "workloads/traces/replay/rank_figures.hpp"
 
-using namespace c3;
+namespace c3::workloads_rank_figures_test {
 
 namespace {
 
@@ -157,3 +157,5 @@ TEST_CASE("a matched collective ends behind the start of its last member, and wa
   CHECK(timeline_of(run, 1, dates, 100_us, true).work[0].waiting == 0_us);
   CHECK_FALSE(timeline_of(run, 0, dates, 100_us, false).work[0].waiting);
 }
+
+}  // namespace c3::workloads_rank_figures_test

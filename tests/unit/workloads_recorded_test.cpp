@@ -12,9 +12,10 @@
 #include "workloads/execute/waiting_cycle.hpp"
 #include "workloads/program/program_builder.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::workloads_recorded_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -179,3 +180,5 @@ TEST_CASE("a timed call lasts, on each rank, as recorded from the arrival of its
   program.ranks = {{0, 1, 0}, {1, 8, 2}};
   CHECK(deadlock_of(experiment_of(program)).find("all members of sum") != std::string::npos);
 }
+
+}  // namespace c3::workloads_recorded_test

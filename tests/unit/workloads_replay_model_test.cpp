@@ -16,9 +16,10 @@
 #include "workloads/traces/replay/data_parallel.hpp"
 #include "workloads/traces/replay/replay_program.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::workloads_replay_model_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -242,3 +243,5 @@ TEST_CASE("a stream's priority changes modelled collectives beside modelled kern
     CHECK(ends(classes, 0) == ends(classes, 5));
   CHECK(ends({WorkClass::gemm}, 0).second == near(80e-6, 1e-9));
 }
+
+}  // namespace c3::workloads_replay_model_test

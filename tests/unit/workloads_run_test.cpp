@@ -13,9 +13,10 @@
 #include "tests/support/print_units.hpp"
 #include "tests/unit/workloads_pair.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::workloads_run_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -320,3 +321,5 @@ TEST_CASE("seeds draw different times, a seed the same ones") {
   experiment.measure.seed = 2;
   CHECK(run_side(experiment, OperationFilter::kernels, 1).time != of_seed_1);
 }
+
+}  // namespace c3::workloads_run_test

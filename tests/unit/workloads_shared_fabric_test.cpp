@@ -16,9 +16,10 @@
 #include "workloads/analysis/study.hpp"
 #include "workloads/execute/run.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::workloads_shared_fabric_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -129,3 +130,5 @@ TEST_CASE("the link that limits a collective is named") {
   call.ranks = {1, 6};
   CHECK(measure_collective(unblocked, call, how).limit == "node0.nic1.out");
 }
+
+}  // namespace c3::workloads_shared_fabric_test

@@ -12,8 +12,9 @@
 #include "tests/support/random_programs.hpp"
 #include "workloads/execute/run.hpp"
 
-using namespace c3;
-using namespace c3::test;
+namespace c3::workloads_shared_schedules_test {
+
+using namespace test;
 
 namespace {
 
@@ -107,3 +108,5 @@ TEST_CASE("what was made for another cluster, or other classes of ranks, is not 
   CHECK(!kept_for(experiment, shared));
   check_equal(run_once(experiment, kStrategy, shared), run_once(experiment, kStrategy, {}));
 }
+
+}  // namespace c3::workloads_shared_schedules_test

@@ -15,9 +15,10 @@
 #include "tests/unit/training_experiments.hpp"
 #include "tests/unit/training_setups.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::workloads_steady_state_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -184,3 +185,5 @@ TEST_CASE("the timeline of a shortened step is that of its largest part, which r
   CHECK(recorder.shortened == "8 of 16 layers");
   CHECK(recorder.calls == abridged(make(std::nullopt)).program.calls.size());
 }
+
+}  // namespace c3::workloads_steady_state_test

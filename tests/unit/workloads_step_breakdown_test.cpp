@@ -20,9 +20,10 @@
 #include "workloads/execute/run.hpp"
 #include "workloads/program/written_streams.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::workloads_step_breakdown_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -153,3 +154,5 @@ TEST_CASE("with a private copy of everything a step is faster by all parts of th
   CHECK(apart < shared);
   CHECK((shared - apart - parts).value == doctest::Approx(0.0).scale(shared.value).epsilon(1e-9));
 }
+
+}  // namespace c3::workloads_step_breakdown_test

@@ -16,9 +16,10 @@
 #include "workloads/analysis/shorter_steps.hpp"
 #include "workloads/analysis/steady_state.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::workloads_step_outline_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -99,3 +100,5 @@ TEST_CASE("of a step that does not fit in memory only the facts are written") {
   CHECK(!outline.step->fits());
   CHECK(outline.step == small.step);
 }
+
+}  // namespace c3::workloads_step_outline_test

@@ -14,9 +14,10 @@
 #include "tests/support/random_programs.hpp"
 #include "workloads/execute/run.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::workloads_straggler_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -174,3 +175,5 @@ TEST_CASE(
   CHECK(classes({.nics = 0.9}) == 4);
   CHECK(classes({.late = 1.0_ms}) == 3);  // every rail waits for its node: the rest do all at the same dates
 }
+
+}  // namespace c3::workloads_straggler_test

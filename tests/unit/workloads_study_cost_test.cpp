@@ -2,7 +2,7 @@
 
 #include "workloads/analysis/study_cost.hpp"
 
-namespace c3 { namespace {
+namespace c3::workloads_study_cost_test { namespace {
 
 using Duration = StudyCost::Duration;
 
@@ -54,4 +54,4 @@ TEST_CASE("the largest factor of a study is what saves most when it goes") {
   CHECK(factor_of({.seeds = 1, .strategies = 1, .partitions = 1}, 1) == StudyFactor::simulation);
 }
 
-}}  // namespace c3
+}}  // namespace c3::workloads_study_cost_test

@@ -15,9 +15,10 @@
 #include "tests/support/print_units.hpp"
 #include "tests/unit/workloads_pair.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::workloads_study_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -362,3 +363,5 @@ TEST_CASE("progress counts every run, up to a total that is there from the start
     CHECK(total == 38);
   }
 }
+
+}  // namespace c3::workloads_study_test

@@ -15,9 +15,10 @@
 #include "workloads/execute/waiting_cycle.hpp"
 #include "workloads/program/written_streams.hpp"
 
-using namespace c3;
-using namespace c3::literals;
-using namespace c3::test;
+namespace c3::workloads_waiting_cycle_test {
+
+using namespace literals;
+using namespace test;
 
 namespace {
 
@@ -319,3 +320,5 @@ TEST_CASE("random programs of many messages end exactly where no circle is found
   CHECK(stuck > 300);
   CHECK(saved > 30);
 }
+
+}  // namespace c3::workloads_waiting_cycle_test

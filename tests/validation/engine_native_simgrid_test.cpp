@@ -18,8 +18,9 @@
 #include "tests/support/flow_clock.hpp"
 #include "tests/support/near.hpp"
 
-using namespace c3;
-using namespace c3::literals;
+namespace c3::engine_native_simgrid_test {
+
+using namespace literals;
 namespace s4u = simgrid::s4u;
 
 namespace {
@@ -241,3 +242,5 @@ TEST_CASE("a SimGrid activity started while the fluid system runs ahead of SimGr
   CHECK_THROWS_AS(clock.simulation.run(), std::logic_error);
   prepare_simgrid().run();  // lets the transfer end
 }
+
+}  // namespace c3::engine_native_simgrid_test
