@@ -118,7 +118,7 @@ std::vector<char> content_of(OpenFile& file, const std::filesystem::path& path, 
     content.resize(before + got);
     if (content.size() > largest) refuse(path, EFBIG);
     if (got == 0) break;
-    part = kPart;
+    part = got < part ? 1 : kPart;  // most likely the end, for which no room is cleared
   }
   if (S_ISFIFO(mode) && content.empty()) throw IoError(path.string(), "read", "no process writes to this pipe");
   return content;
