@@ -107,6 +107,10 @@ std::string_view described(ShapeKey key) {
     case ShapeKey::initial:
       return "Recurrence: fresh, or carried: the first state is loaded and the last one stored (default: "
              "fresh)";
+    case ShapeKey::selected:
+      return "Attention: keys that an indexer chooses for a causal query (default: all before it); "
+             "index_select, "
+             "index_target, index_gradient: how many it chooses";
   }
   return "";
 }

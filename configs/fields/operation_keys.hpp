@@ -61,7 +61,8 @@ inline constexpr auto kGemmKeys = std::to_array<KeyText>({
 inline constexpr auto kKernelKeys = std::to_array<KeyText>({
     {"op",
      "gemm, attention, convolution, max_pool, average_pool, batch_norm, embedding_bag, gated_delta, mamba2, "
-     "causal_conv, or vector operators such as softmax"},
+     "causal_conv, index_logits, index_select, index_target, index_gradient, or vector operators such as "
+     "softmax"},
     {"dtype", "data type: bf16, fp16, fp8 or fp32"},
     {"b", "number of matrix products, sequences, images or bags", std::int64_t{1}},
     {"m", "gemm: rows of A and C"},
@@ -117,6 +118,10 @@ inline constexpr auto kKernelKeys = std::to_array<KeyText>({
      "default: 4"},
     {"initial", "recurrence: fresh, or carried: the first state is loaded and the last one stored",
      name_of(ScanState::fresh)},
+    {"selected",
+     "attention: keys that an indexer chooses for a causal query, of those before it; default: all; "
+     "index_select, "
+     "index_target, index_gradient: how many it chooses"},
     {"place", "vector operators: gpu, or pim, units in memory (gpu.pim_units)", name_of(Place::gpu)},
     {"on", "ranks that run it: a list, or \"0-3,6\"; default: all"},
 });

@@ -13,7 +13,8 @@ namespace c3 { inline namespace configs {
 namespace {
 
 constexpr std::string_view kFull = "full_attention", kSliding = "sliding_attention",
-                           kChunked = "chunked_attention", kLinear = "linear_attention";
+                           kChunked = "chunked_attention", kLinear = "linear_attention",
+                           kSparse = "sparse_attention", kSharing = "sparse_attention with shared choice";
 
 /// A key of a block, and the one of the file that it comes from.
 struct Size {
@@ -51,7 +52,8 @@ class BlockReader {
         sizes(BlockKind::attention, {{"chunk", "attention_chunk_size"}}));
     add(kFull, "full", BlockKind::attention, read_full());
     add(kLinear, "linear", BlockKind::gated_delta, read_linear());
-    if (!read_single_blocks()) read_types();
+    add(kSparse, "sparse", BlockKind::sparse_latent, read_sparse());
+    if (!read_single_blocks() && !read_indexers()) read_types();
     write();
   }
 
@@ -89,6 +91,43 @@ class BlockReader {
                                           {"value_heads", "linear_num_value_heads"},
                                           {"value_dim", "linear_value_head_dim"},
                                           {"convolution", "linear_conv_kernel_dim"}});
+  }
+
+  /// DeepSeek-V3.2 and GLM-5: latent attention to tokens that an indexer chooses.
+  std::vector<Size> read_sparse() {
+    if (!model_.latent) return {};  // DeepSeek-V4's indexer is another one
+    return sizes(
+        BlockKind::sparse_latent,
+        {{"index_heads", "index_n_heads"}, {"index_dim", "index_head_dim"}, {"selected", "index_topk"}});
+  }
+
+  /// Which layers have an indexer; the others take the choice of the last one before them that has.
+  bool read_indexers() {
+    const Block* const sparse = block_of(kSparse);
+    if (sparse == nullptr) return false;
+    // What says the same as indexer_types, and how prediction layers and decoding take part.
+    for (const char* const key : {"index_topk_freq", "index_topk_pattern", "index_skip_topk_offset",
+                                  "index_share_for_mtp_iteration", "indexer_rope_interleave"})
+      keys_.find({key});
+    from_ = keys_.dotted(sparse->sizes.front().name);
+    types_.assign(layers(), std::string(kSparse));
+    const std::optional<std::vector<std::string>> listed = keys_.texts({"indexer_types"});
+    if (!listed) return true;
+    from_ = keys_.last();
+    if (listed->size() != layers())
+      throw keys_.error_at_last(fmt::format("has {} names for {} layers", listed->size(), layers()));
+    for (std::size_t layer = 0; layer < listed->size(); ++layer) {
+      const std::string& type = (*listed)[layer];
+      if (type != "full" && type != "shared")
+        throw keys_.error_at_last(fmt::format("has '{}', which is no known kind; known: full, shared", type));
+      if (type == "shared" && layer == 0)
+        throw keys_.error_at_last("begins with 'shared', and no layer before it chooses tokens");
+      if (type == "shared") types_[layer] = kSharing;
+    }
+    std::vector<Size> sizes = sparse->sizes;
+    sizes.push_back({"has_indexer", "indexer_types", 0});
+    add(kSharing, "sharing", BlockKind::sparse_latent, std::move(sizes));
+    return true;
   }
 
   /// Nemotron-H: a layer is one block, of Mamba-2, attention, feed-forward or experts.

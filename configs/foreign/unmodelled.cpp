@@ -70,8 +70,10 @@ class Counter {
     double flops = 0.0;
     for (std::int64_t layer = 0; layer < model_.layers; ++layer) {
       const std::optional<BlockDimensions> block = mixer_of(model_, layer);
-      if (!block || (block->kind != BlockKind::attention && block->kind != BlockKind::latent)) continue;
-      const auto window = static_cast<double>(size_of(*block, "window")),
+      const bool attends = block && (block->kind == BlockKind::attention || block->kind == BlockKind::latent ||
+                                     block->kind == BlockKind::sparse_latent);
+      if (!attends) continue;
+      const auto window = static_cast<double>(std::max(size_of(*block, "window"), size_of(*block, "selected"))),
                  chunk = static_cast<double>(size_of(*block, "chunk"));
       flops += attention_flops(window > 0.0  ? seen(window)
                                : chunk > 0.0 ? 0.5 * std::min(chunk, sequence_)
@@ -104,25 +106,6 @@ class Counter {
     return Part{.what = fmt::format("lightning attention in {} of {} layers", count, layers()),
                 .parameters = own,
                 .flops = 2.0 * own + count * attention_flops(0.5 * sequence_)};
-  }
-
-  /// DeepSeek's sparse attention: scores of an indexer choose the tokens that are attended to.
-  std::optional<Part> indexers() {
-    const double heads = number({"index_n_heads"}), dim = number({"index_head_dim"}),
-                 most = number({"index_topk"});
-    const std::optional<std::vector<std::string>> types = keys_.texts({"indexer_types"});
-    const double indexers = types ? static_cast<double>(std::ranges::count(*types, "full")) : layers();
-    for (const char* const key :
-         {"index_topk_freq", "index_topk_pattern", "index_skip_topk_offset", "index_share_for_mtp_iteration"})
-      keys_.find({key});
-    if (heads == 0.0 || !model_.latent) return std::nullopt;
-    const double own = static_cast<double>(model_.latent->query_rank) * heads * dim + hidden() * (dim + heads);
-    const double scores = 2.0 * heads * dim * 0.5 * sequence_;
-    const double saved = attention_flops(0.5 * sequence_) - attention_flops(seen(most));
-    return Part{.what = fmt::format("sparse attention to {} tokens that an indexer chooses", most),
-                .parameters = indexers * own,
-                .flops = indexers * (2.0 * own + scores) + layers() * saved,
-                .added_parameters = indexers * own};
   }
 
   /// DeepSeek-V4: keys that are values, compressed by ratios of each layer; outputs by groups of low rank;
@@ -170,9 +153,9 @@ class Counter {
   }
 
   using Mechanism = std::optional<Part> (Counter::*)();
-  static constexpr std::array<Mechanism, 5> kMechanisms = {
-      &Counter::lightning_attention, &Counter::indexers, &Counter::compressed_attention,
-      &Counter::embeddings_of_layers, &Counter::shared_keys};
+  static constexpr std::array<Mechanism, 4> kMechanisms = {
+      &Counter::lightning_attention, &Counter::compressed_attention, &Counter::embeddings_of_layers,
+      &Counter::shared_keys};
 
   const ModelDimensions& model_;
   JsonKeys& keys_;

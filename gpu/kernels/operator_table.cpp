@@ -20,11 +20,13 @@ extern const OperatorClass kPoolClass;
 extern const OperatorClass kBatchNormClass;
 extern const OperatorClass kScanClass;
 extern const OperatorClass kCausalConvClass;
+extern const OperatorClass kIndexClass;
+extern const OperatorClass kIndexSelectClass;
 
 OperatorClasses operator_classes() {
-  static constexpr std::array kAll = {&kGemmClass,        &kAttentionClass, &kVectorClass,
-                                      &kConvolutionClass, &kEmbeddingClass, &kPoolClass,
-                                      &kBatchNormClass,   &kScanClass,      &kCausalConvClass};
+  static constexpr std::array kAll = {
+      &kGemmClass,      &kAttentionClass, &kVectorClass,     &kConvolutionClass, &kEmbeddingClass,  &kPoolClass,
+      &kBatchNormClass, &kScanClass,      &kCausalConvClass, &kIndexClass,       &kIndexSelectClass};
   return kAll;
 }
 

@@ -62,16 +62,17 @@ enum class ShapeKey : std::uint8_t {
   chunk,
   window,
   initial,
+  selected,
 };
 
 /// By their number.
-inline constexpr std::array<std::string_view, 44> kShapeKeys = {
-    "op",         "dtype",    "b",        "m",      "n",         "k",        "heads",    "kv_heads",
-    "seq",        "kv_seq",   "head_dim", "causal", "pass",      "rows",     "cols",     "traffic",
-    "layout",     "warm",     "scales",   "result", "value_dim", "channels", "filters",  "height",
-    "width",      "filter_h", "filter_w", "pad_h",  "pad_w",     "stride_h", "stride_w", "dilation_h",
-    "dilation_w", "groups",   "solver",   "tables", "lookups",   "update",   "reuse",    "values",
-    "stage",      "chunk",    "window",   "initial"};
+inline constexpr std::array<std::string_view, 45> kShapeKeys = {
+    "op",         "dtype",    "b",        "m",       "n",         "k",        "heads",    "kv_heads",
+    "seq",        "kv_seq",   "head_dim", "causal",  "pass",      "rows",     "cols",     "traffic",
+    "layout",     "warm",     "scales",   "result",  "value_dim", "channels", "filters",  "height",
+    "width",      "filter_h", "filter_w", "pad_h",   "pad_w",     "stride_h", "stride_w", "dilation_h",
+    "dilation_w", "groups",   "solver",   "tables",  "lookups",   "update",   "reuse",    "values",
+    "stage",      "chunk",    "window",   "initial", "selected"};
 
 constexpr std::string_view name_of(ShapeKey key) { return kShapeKeys.at(static_cast<std::size_t>(key)); }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/nearest_name.hpp"
+#include "configs/presets/study_card.hpp"
 #include "gpu/kernels/describe.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "studies/cases/kernel_row.hpp"

@@ -88,6 +88,29 @@ const std::vector<Words>& samples() {
        {head_dim, "128"},
        {value_dim, "64"}},
       {{op, "causal_conv"}, {dtype, "bf16"}, {seq, "65536"}, {channels, "8192"}},
+      {{op, "attention"},
+       {dtype, "bf16"},
+       {heads, "64"},
+       {kv_heads, "1"},
+       {seq, "4096"},
+       {head_dim, "576"},
+       {value_dim, "512"},
+       {causal, "1"},
+       {selected, "1024"}},
+      {{op, "index_logits"}, {dtype, "bf16"}, {heads, "64"}, {seq, "4096"}, {head_dim, "128"}},
+      {{op, "index_target"},
+       {dtype, "bf16"},
+       {heads, "64"},
+       {seq, "4096"},
+       {head_dim, "576"},
+       {selected, "1024"}},
+      {{op, "index_gradient"},
+       {dtype, "bf16"},
+       {heads, "64"},
+       {seq, "4096"},
+       {head_dim, "128"},
+       {selected, "1024"}},
+      {{op, "index_select"}, {seq, "16384"}, {selected, "2048"}},
       {{op, "transpose"}, {dtype, "bf16"}, {rows, "8192"}, {cols, "8192"}},
       {{op, "syrk"}, {dtype, "bf16"}, {rows, "4096"}, {cols, "2048"}},
   };
@@ -206,6 +229,7 @@ TEST_CASE("classes that multiply are projected by flops and their type's peak, a
 TEST_CASE("no key that changes what is printed of a kernel is said to be unused") {
   // Each number of each preset, a third more on one and a third less on the next, beside an operator of every
   // class.
+  const PresetSnapshot presets;
   int changes = 0, notes = 0;
   double factor = 4.0 / 3.0;
   for (const std::string name : {"h100-sxm", "b200-sxm", "mi300x", "mi100", "l40s"}) {
@@ -322,12 +346,13 @@ TEST_CASE("operators that a class holds out together differ in their keys only w
 
 TEST_CASE("a kernel that c3sim wrote into a trace is of its operator's class when it is read back") {
   const std::map<std::string_view, traces::WorkClass> expected = {
-      {"gemm", traces::WorkClass::gemm},         {"attention", traces::WorkClass::attention},
-      {"vector", traces::WorkClass::vector},     {"convolution", traces::WorkClass::convolution},
-      {"embedding", traces::WorkClass::vector},  {"pool", traces::WorkClass::vector},
-      {"batch_norm", traces::WorkClass::vector}, {"transpose", traces::WorkClass::vector},
-      {"syrk", traces::WorkClass::gemm},         {"scan", traces::WorkClass::gemm},
-      {"causal_conv", traces::WorkClass::vector}};
+      {"gemm", traces::WorkClass::gemm},          {"attention", traces::WorkClass::attention},
+      {"vector", traces::WorkClass::vector},      {"convolution", traces::WorkClass::convolution},
+      {"embedding", traces::WorkClass::vector},   {"pool", traces::WorkClass::vector},
+      {"batch_norm", traces::WorkClass::vector},  {"transpose", traces::WorkClass::vector},
+      {"syrk", traces::WorkClass::gemm},          {"scan", traces::WorkClass::gemm},
+      {"causal_conv", traces::WorkClass::vector}, {"index", traces::WorkClass::gemm},
+      {"index_select", traces::WorkClass::vector}};
   for (const OperatorClass* operator_class : with_new_classes()) {
     CAPTURE(operator_class->name);
     CHECK(traces::work_class(*operator_class) == expected.at(operator_class->name));

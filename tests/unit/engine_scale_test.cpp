@@ -25,8 +25,11 @@ void* operator new(std::size_t size) {
 }
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+#endif
 
 namespace c3::engine_scale_test {
+
+#if !defined(__SANITIZE_ADDRESS__)
 namespace {
 
 /// Eight GPUs with eight flows each; whatever ends starts again with another size, class and timer.

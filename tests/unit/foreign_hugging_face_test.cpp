@@ -239,6 +239,31 @@ TEST_CASE("linear attention and state spaces become blocks") {
   CHECK(value_of(latent, "model.experts.latent_width") == "256");
 }
 
+TEST_CASE("indexers of latent attention become blocks, and layers may share what one chooses") {
+  const std::string latent = R"("q_lora_rank": 512, "kv_lora_rank": 128, "qk_nope_head_dim": 64,
+      "qk_rope_head_dim": 32, "v_head_dim": 64, "index_n_heads": 16, "index_head_dim": 64)";
+  const FileReading all = reading_of(with(latent + R"(, "index_topk": 256)"));
+  CHECK(all.unmodelled.empty());
+  CHECK(value_of(all, "model.layer_pattern") == "[\"sparse\"]");
+  CHECK(value_of(all, "model.blocks.sparse.kind") == "\"sparse_latent\"");
+  CHECK(value_of(all, "model.blocks.sparse.selected") == "256");
+  const auto types = [&](const std::string& listed) {
+    return with(latent + R"(, "index_topk": 256, "indexer_types": )" + listed);
+  };
+  const FileReading shared = reading_of(types(R"(["full", "shared", "full", "shared"])"));
+  CHECK(value_of(shared, "model.layer_pattern") == "[\"sparse\", \"sharing\"]");
+  CHECK(value_of(shared, "model.blocks.sharing.has_indexer") == "false");
+  CHECK(error_of(with(latent)).find("index_topk: is missing, which blocks with index_n_heads need") !=
+        std::string::npos);
+  CHECK(error_of(types(R"(["full", "shared"])")).find("indexer_types: has 2 names for 4 layers") !=
+        std::string::npos);
+  CHECK(error_of(types(R"(["shared", "full", "full", "full"])"))
+            .find("indexer_types: begins with 'shared', and no layer before it chooses") != std::string::npos);
+  CHECK(error_of(types(R"(["full", "some", "full", "full"])"))
+            .find("indexer_types: has 'some', which is no known kind; known: full, shared") !=
+        std::string::npos);
+}
+
 TEST_CASE("layers that c3sim has no word for are named with their share") {
   const FileReading lightning = reading_of(with(R"("attn_type_list": [0, 1, 0, 1])"));
   REQUIRE(lightning.unmodelled.size() == 1);

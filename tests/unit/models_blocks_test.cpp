@@ -10,6 +10,7 @@
 
 #include "gpu/kernels/attention/attention_shape.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
+#include "gpu/kernels/index/index_shape.hpp"
 #include "gpu/kernels/scan/causal_conv.hpp"
 #include "gpu/kernels/scan/scan_shape.hpp"
 #include "tests/unit/training_setups.hpp"
@@ -56,7 +57,7 @@ std::int64_t& size(BlockDimensions& block, std::string_view key) {
 
 ModelDimensions with(const BlockDimensions& block, std::vector<std::string> pattern) {
   ModelDimensions model = plain();
-  if (block.kind == BlockKind::latent)
+  if (block.kind == BlockKind::latent || block.kind == BlockKind::sparse_latent)
     model.latent = {.query_rank = 24, .kv_rank = 16, .plain_dim = 8, .rotated_dim = 8, .value_dim = 16};
   model.blocks = {block};
   model.layer_pattern = std::move(pattern);
@@ -111,13 +112,15 @@ TEST_CASE("blocks: every kind has a name, keys that are unlike, and kernels both
   }
 }
 
-// Norms of latent vectors, projections to them, and weights that all heads have in common are on every rank.
+// Norms of latent vectors, projections to them, indexers, and weights that all heads have in common are on
+// every rank.
 TEST_CASE("blocks: parameters and products of all ranks together are one rank's") {
   const auto flops_of = [](const BlockKernels& kernels) {
     double flops = 0.0;
     for (const auto& half : {kernels.forward, kernels.backward})
       for (const PartKernel& kernel : half)
-        if (kernel.op.of_class().matrix_flops != nullptr && kernel.part.role != Role::compress)
+        if (kernel.op.of_class().matrix_flops != nullptr && kernel.part.role != Role::compress &&
+            kernel.part.role != Role::index)
           flops += kernel.op.of_class().matrix_flops(kernel.op).value * static_cast<double>(kernel.count);
     return flops;
   };
@@ -186,6 +189,82 @@ TEST_CASE("blocks: apart, each is a layer, and keeps what the layer before has m
   CHECK(parameters(transformer(model)) == 2 * (parameters(layer(model, 0)) + parameters(layer(model, 1)) +
                                                parameters(layer(model, 2)) + parameters(layer(model, 3))) +
                                               2 * 101 * 64 + 64);
+}
+
+TEST_CASE("blocks: sparse latent attention has latent attention's parameters, and those of its indexer") {
+  const ModelDimensions dense = with(block(BlockKind::latent), {"own"});
+  ModelDimensions model = with(block(BlockKind::sparse_latent), {"own"});
+  const auto weights_of = [](const ModelDimensions& of) { return parameters(transformer(of)); };
+  // Queries of 8 heads of 16 from 24 numbers, keys of 16 and 8 weights from 64, two of a norm; in 8 layers.
+  const std::int64_t indexer = 24 * 8 * 16 + 64 * (16 + 8) + 2 * 16;
+  CHECK(weights_of(model) == weights_of(dense) + 8 * indexer);
+  size(model.blocks.front(), "has_indexer") = 0;
+  CHECK(weights_of(model) == weights_of(dense));
+  CHECK(shapes_of<IndexShape>(kernels_of(layer(model, 0)).forward).empty());
+}
+
+TEST_CASE("blocks: an indexer scores all pairs, and attention's heads share the tokens that it chooses") {
+  ModelDimensions model = with(block(BlockKind::sparse_latent), {"own"});
+  size(model.blocks.front(), "selected") = 32;
+  const BlockKernels kernels = kernels_of(layer(model, 0));
+  const IndexShape logits{.stage = IndexStage::logits,
+                          .batch = 2,
+                          .heads = 8,
+                          .queries = 256,
+                          .keys = 256,
+                          .head_dim = 16,
+                          .dtype = DType::bf16};
+  const IndexShape choice{.stage = IndexStage::select,
+                          .batch = 2,
+                          .queries = 256,
+                          .keys = 256,
+                          .selected = 32,
+                          .dtype = DType::fp32};
+  CHECK(shapes_of<IndexShape>(kernels.forward) == std::vector{logits, choice});
+  IndexShape target = logits, gradient = logits;
+  target.stage = IndexStage::target;
+  target.head_dim = 16 + 8;  // of the key that attention's 8 heads share
+  gradient.stage = IndexStage::gradient;
+  target.selected = gradient.selected = 32;
+  CHECK(shapes_of<IndexShape>(kernels.backward) == std::vector{target, gradient});
+  const AttentionShape attention = shapes_of<AttentionShape>(kernels.forward).at(0);
+  CHECK(attention == AttentionShape{.batch = 2,
+                                    .heads = 8,
+                                    .kv_heads = 1,
+                                    .queries = 256,
+                                    .keys = 256,
+                                    .head_dim = 24,
+                                    .causal = true,
+                                    .value_dim = 16,
+                                    .values = AttentionValues::in_keys,
+                                    .selected = 32});
+  // The products with what keys and values are made of are as many flops as making them.
+  const auto flops_of = [](const std::vector<PartKernel>& of, BlockId where) {
+    double flops = 0.0;
+    for (const PartKernel& kernel : of)
+      if (kernel.part.block == where && kernel.part.role != Role::index && kernel.op.as<GemmShape>() != nullptr)
+        flops += matrix_flops(kernel.op).value;
+    return flops;
+  };
+  const BlockKernels dense = kernels_of(layer(with(block(BlockKind::latent), {"own"}), 0));
+  CHECK(flops_of(kernels.forward, BlockId::self_attention) == flops_of(dense.forward, BlockId::self_attention));
+  CHECK(flops_of(kernels.backward, BlockId::self_attention) ==
+        flops_of(dense.backward, BlockId::self_attention));
+  size(model.blocks.front(), "selected") = 256;  // as long as a sequence
+  CHECK(shapes_of<AttentionShape>(kernels_of(layer(model, 0)).forward).at(0).selected == 0);
+}
+
+TEST_CASE("blocks: sparse latent attention names what contradicts its indexer") {
+  ModelDimensions model = with(block(BlockKind::sparse_latent), {"own"});
+  const auto conflict_of = [&] {
+    return BlockKind(BlockKind::sparse_latent)->conflict(model, model.blocks.front().sizes)->what;
+  };
+  size(model.blocks.front(), "index_dim") = 7;
+  CHECK(conflict_of() == "must be at least model.latent.rotated_dim, which is 8 (it is 7)");
+  model.latent->query_rank = 0;
+  CHECK(conflict_of() == "is \"sparse_latent\", whose indexer requires model.latent.query_rank");
+  model.latent.reset();
+  CHECK(conflict_of() == "is \"sparse_latent\", which requires the table [model.latent]");
 }
 
 TEST_CASE("blocks: attention to windows, within chunks, with heads of its own") {

@@ -54,6 +54,7 @@ enum class Role : std::uint8_t {
   expand,       ///< projection from that of queries to heads
   expand_kv,    ///< the same of keys and values
   output_norm,  ///< of what the block makes
+  index,        ///< which tokens are attended to
   bias,         ///< of relative positions
   qkv,          ///< projections to queries, keys and values
   head_norm,    ///< of queries and keys
@@ -98,6 +99,7 @@ constexpr auto enum_names(Role) {
                                         {"expand", Role::expand},
                                         {"expand_kv", Role::expand_kv},
                                         {"output_norm", Role::output_norm},
+                                        {"index", Role::index},
                                         {"bias", Role::bias},
                                         {"qkv", Role::qkv},
                                         {"head_norm", Role::head_norm},

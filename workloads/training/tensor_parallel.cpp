@@ -60,7 +60,8 @@ bool splits_outputs(PartId part) {
 
 bool is_of_latent(const ModelDimensions& model, PartId part) {
   return model.latent && part.block == BlockId::self_attention &&
-         (part.role == Role::expand || part.role == Role::expand_kv || part.role == Role::rope);
+         (part.role == Role::expand || part.role == Role::expand_kv || part.role == Role::rope ||
+          part.role == Role::index);
 }
 
 std::int64_t exchanged_width(const ModelDimensions& model, PartId part) {
@@ -68,13 +69,15 @@ std::int64_t exchanged_width(const ModelDimensions& model, PartId part) {
   const LatentDimensions& latent = *model.latent;
   if (part.role == Role::rope) return latent.rotated_dim;
   if (part.role == Role::expand_kv) return latent.kv_rank;
+  if (part.role == Role::index) return model.hidden;
   return latent.query_rank > 0 ? latent.query_rank : model.hidden;
 }
 
 std::int64_t whole_parameters(std::span<const ModelPart> parts) {
   std::int64_t sum = 0;
   for (const ModelPart& part : parts)
-    if (part.id.role == Role::compress || part.id.role == Role::widen || part.id.role == Role::router)
+    if (part.id.role == Role::compress || part.id.role == Role::widen || part.id.role == Role::router ||
+        part.id.role == Role::index)
       sum += parameters(part);
   return sum;
 }
@@ -105,7 +108,7 @@ PartCollectives collectives_of(const TrainingSetup& setup, PartId part, Pass pas
   if (pass == Pass::forward)
     return {.gathers = split && needs_all, .reduces = splits_inputs(part) || is_embedding};
   return {.gathers = split && (splits_inputs(part) || is_embedding),
-          .reduces = needs_all,
+          .reduces = needs_all && part.role != Role::index,  // whose input gets no gradient
           .gathers_input = split && splits_outputs(part) && setup.framework.kernels->gathers_again};
 }
 

@@ -41,6 +41,10 @@ Operator read(const ShapeWords& words) {
   if (shape.window > 0 && !shape.causal)
     refuse(window, "requires causal attention, whose queries see the keys right before them; set causal");
   if (shape.window >= shape.keys) shape.window = 0;
+  shape.selected = extent_or(words, selected, 0);
+  if (shape.selected > 0 && (!shape.causal || shape.window > 0))
+    refuse(selected, "requires causal attention without a window; set causal, and leave window out");
+  if (shape.selected >= shape.keys) shape.selected = 0;
   shape.value_dim = extent_or(words, value_dim, 0);
   if (shape.value_dim == shape.head_dim) shape.value_dim = 0;
   // Heads that share one key, whose value is narrower: nothing but latent attention has such shapes.
@@ -70,6 +74,7 @@ std::vector<ShapeField> fields(const AttentionShape& shape) {
   const bool has_values = shape.value_dim > 0 || shape.values == AttentionValues::in_keys;
   if (has_values) fields.push_back({values, name_of(shape.values)});
   if (shape.window > 0) fields.push_back({window, shape.window});
+  if (shape.selected > 0) fields.push_back({selected, shape.selected});
   return fields;
 }
 
@@ -80,7 +85,9 @@ std::string name_of_kernel(const AttentionShape& shape) {
 std::string shape_text(const AttentionShape& shape) {
   std::string values = shape.value_dim > 0 ? fmt::format("/{}", shape.value_dim) : "";
   if (shape.values == AttentionValues::in_keys) values += " in keys";
-  const std::string window = shape.window > 0 ? fmt::format(" in windows of {}", shape.window) : "";
+  const std::string window = shape.window > 0     ? fmt::format(" in windows of {}", shape.window)
+                             : shape.selected > 0 ? fmt::format(" to {} selected", shape.selected)
+                                                  : "";
   return fmt::format("{} of {}/{} heads, {}{} x {} x {}{}{} {}{}", shape.batch, shape.heads, shape.kv_heads,
                      shape.causal ? "causal " : "", shape.queries, shape.keys, shape.head_dim, values, window,
                      name_of(shape.dtype), shape.pass == Pass::backward ? " backward" : "");
@@ -125,7 +132,8 @@ std::vector<std::int64_t> shape_numbers(const AttentionShape& shape) {
           std::int64_t{shape.causal},
           static_cast<std::int64_t>(shape.dtype),
           static_cast<std::int64_t>(shape.pass),
-          shape.window};
+          shape.window,
+          shape.selected};
 }
 
 }  // namespace
@@ -152,14 +160,16 @@ double products_of_pair(const AttentionShape& shape) {
   return shape.pass == Pass::forward ? head + value : 3.0 * head + 2.0 * value;
 }
 
-// The last query sees all keys, each one before it one less; a window ends that where it is full.
+double causal_pairs(std::int64_t queries, std::int64_t keys, std::int64_t most) {
+  const auto all = static_cast<double>(queries), before = static_cast<double>(keys - queries);
+  if (most == 0) return all * (before + 0.5 * (all + 1.0));
+  const double growing = std::clamp(static_cast<double>(most) - before, 0.0, all);
+  return growing * (before + 0.5 * (growing + 1.0)) + (all - growing) * static_cast<double>(most);
+}
+
 double visible_pairs(const AttentionShape& shape) {
-  const auto queries = static_cast<double>(shape.queries), keys = static_cast<double>(shape.keys);
-  if (!shape.causal) return queries * keys;
-  if (shape.window == 0) return queries * (keys - 0.5 * (queries - 1.0));
-  const double before = keys - queries;
-  const double growing = std::clamp(static_cast<double>(shape.window) - before, 0.0, queries);
-  return growing * (before + 0.5 * (growing + 1.0)) + (queries - growing) * static_cast<double>(shape.window);
+  if (!shape.causal) return product(shape.queries, shape.keys);
+  return causal_pairs(shape.queries, shape.keys, shape.window > 0 ? shape.window : shape.selected);
 }
 
 }}  // namespace c3::gpu

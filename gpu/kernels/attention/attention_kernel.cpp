@@ -23,8 +23,10 @@ struct Tile {
 };
 
 /// Instructions that take their operands from shared memory, for four warps at once, work on larger tiles than
-/// those of a single warp (flash attention 2 and 3).
-Tile tile_of(MatrixOperands operands) {
+/// those of a single warp (flash attention 2 and 3). Where each query has keys of its own, its heads are the
+/// rows of a tile (FlashMLA csrc/sm90/prefill/sparse/config.h: B_H and B_TOPK).
+Tile tile_of(const AttentionShape& shape, MatrixOperands operands) {
+  if (shape.selected > 0) return {64, 64};
   return operands == MatrixOperands::registers ? Tile{64, 32} : Tile{128, 128};
 }
 
@@ -42,6 +44,9 @@ std::int64_t seen_keys(const AttentionShape& shape) {
 /// One work group a tile of queries. Few queries beside cached keys (decoding): all query heads that share keys
 /// are packed into one tile, and the keys are split until every CU has a part.
 Grid grid_of(const AttentionShape& shape, const Tile& tile, int cus) {
+  if (shape.selected > 0)
+    return {shape.batch * shape.queries * shape.kv_heads * ceil_div(shape.heads / shape.kv_heads, tile.queries),
+            1};
   const bool decodes = shape.pass == Pass::forward && shape.keys > shape.queries &&
                        shape.queries * (shape.heads / shape.kv_heads) <= tile.queries;
   if (!decodes) return {shape.batch * shape.heads * ceil_div(shape.queries, tile.queries), 1};
@@ -57,6 +62,12 @@ struct Steps {
   double longest = 0;
 };
 Steps steps_of(const AttentionShape& shape, const Tile& tile) {
+  if (shape.selected > 0) {
+    const double pairs = causal_pairs(shape.queries, shape.keys, shape.selected);
+    const double mean = pairs / static_cast<double>(shape.queries * tile.keys);
+    const auto whole = static_cast<double>(ceil_div(shape.selected, tile.keys));
+    return {std::min(mean + 0.5, whole), whole};  // half of the last step is empty
+  }
   const std::int64_t tiles = ceil_div(shape.queries, tile.queries);
   const std::int64_t all = ceil_div(shape.keys, tile.keys);
   if (!shape.causal) return {static_cast<double>(all), static_cast<double>(all)};
@@ -84,16 +95,18 @@ FlopsPerSecond product_rate(const AttentionShape& shape, const MatrixRate& rate,
   return rate.peak * (of.share * kernel * pass);
 }
 
-/// cuDNN's forward pass neither rotates nor writes keys to a cache, as the calls do that the passes over Q, K
-/// and V were measured on.
-bool is_bare(const AttentionShape& shape) {
+bool is_cudnn_forward(const AttentionShape& shape) {
   return shape.kernel == AttentionKernel::cudnn && shape.pass == Pass::forward;
 }
+
+/// cuDNN's forward pass neither rotates nor writes keys to a cache, as the calls do that the passes over Q, K
+/// and V were measured on; nor does sparse attention.
+bool is_bare(const AttentionShape& shape) { return shape.selected > 0 || is_cudnn_forward(shape); }
 
 /// Of FlashAttention-2's, products and exponentials alike: the algorithm before it made more of both and of
 /// what goes through shared memory (arXiv 2307.08691, section 3). Of the newest kernel's, of cuDNN's.
 double rate_of_kernel(const AttentionShape& shape, const AttentionCoefficients& of) {
-  if (is_bare(shape)) return of.cudnn_rate;
+  if (is_cudnn_forward(shape)) return of.cudnn_rate;
   if (shape.kernel == AttentionKernel::flash1) return of.flash1_rate;
   return shape.kernel == AttentionKernel::triton ? of.triton_rate : 1.0;
 }
@@ -156,7 +169,7 @@ KernelDescription describe_attention(std::string name, const AttentionShape& sha
   const MatrixRate& rate = matrix_rate(gpu, shape.dtype);
   const AttentionCoefficients& coefficients = gpu.kernels.attention;
   const bool forward = shape.pass == Pass::forward;
-  const Tile tile = tile_of(gpu.family.matrix_operands);
+  const Tile tile = tile_of(shape, gpu.family.matrix_operands);
   const Grid grid = grid_of(shape, tile, gpu.compute.cus());
   const Steps whole = steps_of(shape, tile);
   const auto parts = static_cast<double>(grid.parts);
@@ -208,7 +221,9 @@ KernelDescription describe_attention(std::string name, const AttentionShape& sha
   kernel.useful_flops = Flops{2.0 * visible_pairs(shape) * static_cast<double>(shape.batch * shape.heads) *
                               products_of_pair(shape)};
   kernel.compulsory = query_head * ((q_tensors + 1.0) * heads) + key_head * ((1.0 + kv_written) * kv_heads);
-  const Bytes streamed = element * (static_cast<double>(tile.keys) * key_width * steps.mean);
+  // Backward, each query adds to the gradients of its own keys, in fp32 (TileLang's sparse_mla_bwd.py).
+  const Bytes added = shape.selected > 0 && !forward ? element_size(DType::fp32) : Bytes{};
+  const Bytes streamed = (element + added) * (static_cast<double>(tile.keys) * key_width * steps.mean);
   kernel.traffic = std::make_shared<AttentionTraffic>(query_head * (q_tensors * heads) / work_groups, streamed,
                                                       key_head * kv_heads / work_groups);
   check_fits(kernel, gpu);

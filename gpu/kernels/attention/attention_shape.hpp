@@ -44,6 +44,9 @@ struct AttentionShape {
   AttentionValues values = AttentionValues::apart;  ///< in_keys: value_dim is at most head_dim
   /// A causal query sees so many keys at most, of its own token and those right before it; 0: all before it.
   std::int64_t window = 0;
+  /// A causal query sees so many keys at most, which an indexer has chosen one by one for all heads of a key
+  /// head (DeepSeek Sparse Attention, arXiv 2512.02556, section 2.1); 0: all before it.
+  std::int64_t selected = 0;
 
   std::int64_t value_width() const { return value_dim > 0 ? value_dim : head_dim; }
   /// Elements of a key and its value in memory.
@@ -60,7 +63,11 @@ const OperatorClass& operator_class(const AttentionShape& shape);
 /// and keys by the former.
 double products_of_pair(const AttentionShape& shape);
 
-/// Pairs of a query and a key that it sees, of one head of one sequence.
+/// Pairs of a query and a key that it sees, of one head of one sequence. The last query sees all keys, each one
+/// before it one less, and none more than \p most (0: no such bound).
+double causal_pairs(std::int64_t queries, std::int64_t keys, std::int64_t most);
+
+/// The same of \p shape.
 double visible_pairs(const AttentionShape& shape);
 
 }}  // namespace c3::gpu

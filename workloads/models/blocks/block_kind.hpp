@@ -59,7 +59,7 @@ struct BlockKindEntry {
   std::optional<std::string> (*refused_split)(const BlockSizes& sizes, const ContextSplit& split);
 };
 
-extern const BlockKindEntry kAttentionBlock, kGatedDeltaBlock, kLatentBlock, kMamba2Block;
+extern const BlockKindEntry kAttentionBlock, kGatedDeltaBlock, kLatentBlock, kMamba2Block, kSparseLatentBlock;
 
 class BlockKind : public TableEntry<BlockKindEntry> {
  public:
@@ -67,13 +67,14 @@ class BlockKind : public TableEntry<BlockKindEntry> {
 
   static const BlockKind attention;  ///< without keys: the model's own
   static const BlockKind latent;     ///< of models that have [model.latent]
-  static const BlockKind gated_delta, mamba2;
+  static const BlockKind gated_delta, mamba2, sparse_latent;
 };
 
 inline constexpr BlockKind BlockKind::attention{kAttentionBlock};
 inline constexpr BlockKind BlockKind::latent{kLatentBlock};
 inline constexpr BlockKind BlockKind::gated_delta{kGatedDeltaBlock};
 inline constexpr BlockKind BlockKind::mamba2{kMamba2Block};
+inline constexpr BlockKind BlockKind::sparse_latent{kSparseLatentBlock};
 
 /// All kinds that a configuration can name.
 extern const std::span<const BlockKind> kBlockKinds;

@@ -13,7 +13,7 @@ namespace c3 { inline namespace workloads {
 namespace {
 
 constexpr std::array kTable = {BlockKind(kAttentionBlock), BlockKind(kLatentBlock), BlockKind(kGatedDeltaBlock),
-                               BlockKind(kMamba2Block)};
+                               BlockKind(kMamba2Block), BlockKind(kSparseLatentBlock)};
 
 }  // namespace
 
