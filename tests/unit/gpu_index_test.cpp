@@ -128,6 +128,12 @@ TEST_CASE(
   CHECK(few.flops.value == near(many.flops.value));
   CHECK(few.useful_flops.value == near(many.useful_flops.value / 8.0));
   CHECK(describe("two tiles", sparse(128, 2048), gpu).work_groups == 2 * 8192);
+  // A choice of all keys is no other kernel: each query has its own tile, however few heads there are.
+  AttentionShape all = sparse(64, 8192);
+  CHECK(visible_pairs(all) == visible_pairs(sparse(64, 0)));
+  CHECK(describe("all", all, gpu).work_groups == 8192);
+  all.selected = 16384;
+  CHECK(alone(all) == alone(sparse(64, 8192)));
   // Of long sequences it takes less time than attention to all tokens.
   CHECK(alone(sparse(64, 2048)) < 0.6 * alone(sparse(64, 0)));
 }

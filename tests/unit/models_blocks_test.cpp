@@ -250,8 +250,6 @@ TEST_CASE("blocks: an indexer scores all pairs, and attention's heads share the 
   CHECK(flops_of(kernels.forward, BlockId::self_attention) == flops_of(dense.forward, BlockId::self_attention));
   CHECK(flops_of(kernels.backward, BlockId::self_attention) ==
         flops_of(dense.backward, BlockId::self_attention));
-  size(model.blocks.front(), "selected") = 256;  // as long as a sequence
-  CHECK(shapes_of<AttentionShape>(kernels_of(layer(model, 0)).forward).at(0).selected == 0);
 }
 
 TEST_CASE("blocks: sparse latent attention names what contradicts its indexer") {

@@ -44,7 +44,6 @@ Operator read(const ShapeWords& words) {
   shape.selected = extent_or(words, selected, 0);
   if (shape.selected > 0 && (!shape.causal || shape.window > 0))
     refuse(selected, "requires causal attention without a window; set causal, and leave window out");
-  if (shape.selected >= shape.keys) shape.selected = 0;
   shape.value_dim = extent_or(words, value_dim, 0);
   if (shape.value_dim == shape.head_dim) shape.value_dim = 0;
   // Heads that share one key, whose value is narrower: nothing but latent attention has such shapes.

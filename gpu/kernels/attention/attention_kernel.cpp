@@ -65,7 +65,7 @@ Steps steps_of(const AttentionShape& shape, const Tile& tile) {
   if (shape.selected > 0) {
     const double pairs = causal_pairs(shape.queries, shape.keys, shape.selected);
     const double mean = pairs / static_cast<double>(shape.queries * tile.keys);
-    const auto whole = static_cast<double>(ceil_div(shape.selected, tile.keys));
+    const auto whole = static_cast<double>(ceil_div(std::min(shape.selected, shape.keys), tile.keys));
     return {std::min(mean + 0.5, whole), whole};  // half of the last step is empty
   }
   const std::int64_t tiles = ceil_div(shape.queries, tile.queries);

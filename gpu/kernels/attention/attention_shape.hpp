@@ -45,7 +45,7 @@ struct AttentionShape {
   /// A causal query sees so many keys at most, of its own token and those right before it; 0: all before it.
   std::int64_t window = 0;
   /// A causal query sees so many keys at most, which an indexer has chosen one by one for all heads of a key
-  /// head (DeepSeek Sparse Attention, arXiv 2512.02556, section 2.1); 0: all before it.
+  /// head (DeepSeek Sparse Attention, arXiv 2512.02556, section 2.1); 0: all before it, by another kernel.
   std::int64_t selected = 0;
 
   std::int64_t value_width() const { return value_dim > 0 ? value_dim : head_dim; }

@@ -25,9 +25,11 @@ constexpr std::int64_t kLogitRows = 128, kRowsOfOneQuery = 64;
 // TileLang's topk_selector.py: a histogram of 256 bins, and two lists of 4,096 places.
 constexpr Bytes kSelectLds{(2 * 4096 + 257) * 4.0};
 constexpr Bytes kSelectRegisters{kSelectWaves * 32 * 32 * 4.0};
-// A pass counts bins, another one takes what is above the threshold: a load, a conversion, a comparison and an
-// atomic addition each; assumed.
-constexpr double kSelectPasses = 2, kSelectInstructions = 8;
+// A pass counts bins, another one takes what is above the threshold, with an atomic addition in shared memory
+// for each score: to few addresses, since scores are alike in their first bits, so that they go one after
+// another, one a cycle. Found from how much longer whole modules take on an H100 than without it
+// (docs/models.md).
+constexpr double kSelectPasses = 2, kAdditionCycles = 1;
 // Of one row: sums over 256 bins in eight steps of two barriers, after the first pass and four radix rounds; 30
 // cycles a barrier are assumed.
 constexpr double kBarriers = 5 * 8 * 2, kBarrierCycles = 30;
@@ -94,8 +96,8 @@ void describe_products(KernelDescription& kernel, const IndexShape& shape, const
 
 void describe_choice(KernelDescription& kernel, const IndexCounts& counts, const GpuSpec& gpu) {
   kernel.needs = {.lds = kSelectLds, .registers = kSelectRegisters, .waves = kSelectWaves};
-  kernel.compute_time = Seconds{counts.pairs * kSelectPasses * kSelectInstructions /
-                                (as_double(counts.work_groups) * instructions_per_second(gpu))};
+  kernel.compute_time = Seconds{counts.pairs * kSelectPasses * kAdditionCycles /
+                                (as_double(counts.work_groups) * gpu.compute.boost_clock.value)};
   kernel.least_time = gpu.hbm.latency * kSelectPasses +
                       Seconds{kBarriers * kBarrierCycles / gpu.compute.boost_clock.value} + kernel.compute_time;
   kernel.clock = gpu.compute.boost_clock;

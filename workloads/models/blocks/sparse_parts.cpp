@@ -163,6 +163,9 @@ class SharedKeyRotationPart final : public SparsePart<SharedKeyRotation> {
     for (const std::int64_t heads : {its().heads, std::int64_t{1}})
       write_each_way(writer, {batch.tokens(), heads * its().rotated_dim},
                      bytes_of(batch.dtype, batch.tokens(), heads, its().kv_rank + its().rotated_dim));
+    const TensorShape queries{batch.tokens(), its().heads * (its().kv_rank + its().rotated_dim)};
+    writer.forward(vector_shape(VectorOp::copy, queries, batch.dtype));
+    writer.backward(vector_shape(VectorOp::copy, queries, batch.dtype));
   }
 };
 
@@ -187,8 +190,8 @@ class SelectedAttentionPart final : public SparsePart<SelectedAttention> {
                          .causal = true,
                          .dtype = batch.dtype,
                          .value_dim = its().kv_rank,
-                         .values = AttentionValues::in_keys};
-    if (its().selected < shape.keys) shape.selected = its().selected;
+                         .values = AttentionValues::in_keys,
+                         .selected = its().selected};
     writer
         .forward(shape, bytes_of(batch.dtype, batch.tokens(), its().heads, its().kv_rank) +
                             bytes_of(DType::fp32, batch.tokens(), its().heads))

@@ -30,7 +30,7 @@ struct AbsorbedQueries {
   std::int64_t kv_rank = 0;
 };
 
-/// RoPE of the rotated part of queries and of the one key.
+/// RoPE of the rotated part of queries and of the one key; queries are put together of both of their parts.
 struct SharedKeyRotation {
   std::int64_t heads = 0;
   std::int64_t kv_rank = 0;
