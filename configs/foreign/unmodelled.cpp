@@ -115,7 +115,8 @@ class Counter {
                  queries = number({"q_lora_rank"});
     const double streams = number({"hc_mult"});
     for (const char* const key :
-         {"compress_ratios", "compress_rope_theta", "qk_rope_head_dim", "num_hash_layers", "hc_sinkhorn_iters"})
+         {"compress_ratios", "compress_rope_theta", "qk_rope_head_dim", "num_hash_layers", "hc_sinkhorn_iters",
+          "index_n_heads", "index_head_dim", "index_topk"})
       keys_.find({key});
     if (rank == 0.0 || model_.latent) return std::nullopt;
     const auto width = static_cast<double>(model_.attention_width());

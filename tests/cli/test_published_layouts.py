@@ -137,6 +137,7 @@ FEATURES = {
     "delayed gradients of weights": (layout("qwen3-30b-a3b", 64, 128, 4096, tp=1, ep=8, mb=1, **H100),
                                      "micro_batch_overlap = true\ndelayed_weight_gradients = true"),
     "uneven routing": (EXPERTS, 'routing = "dirichlet"'),
+    "sparse latent attention with tensor parallelism": (layout("deepseek-v3.2", 64, 64, 4096, tp=2, ep=32, **H100), "sequence_parallel = true\nexpert_tensor_parallel = 1"),
     "latent attention with tensor parallelism": (layout("deepseek-v3", 64, 64, 4096, tp=2, ep=32, **H100), "sequence_parallel = true\nexpert_tensor_parallel = 1"),
     "offload of activations": (DENSE, "offload_layers = 4"),
     "offload of some modules' activations": (DENSE, 'offload_layers = 4\noffload_parts = ["attn.kernel", "mlp.activation"]'),

@@ -314,9 +314,8 @@ TEST_CASE("unknown names are refused with position, what is known, and what may 
         "4:1: gpu.hbm_raed: unknown key; did you mean 'hbm_read'?");
   CHECK(refusal({kHead, "[model]\nuse = \"lama-70b\"\ntokens = 1\ndtype = \"bf16\"\n", kStreams, kStrategy}) ==
         "4:7: model.use: unknown model preset 'lama-70b'; did you mean 'llama-70b'? known: bert-large, "
-        "deepseek-v3, gemma-4-26b-a4b, gpt-1.7b, gpt-145.6b, gpt-18.4b, gpt-1t, gpt-22b, gpt-3.6b, gpt-310.1b, "
-        "gpt-39.1b, "
-        "gpt-529.6b and 45 more");
+        "deepseek-v3, deepseek-v3.2, gemma-4-26b-a4b, gpt-1.7b, gpt-145.6b, gpt-18.4b, gpt-1t, gpt-22b, "
+        "gpt-3.6b, gpt-310.1b, gpt-39.1b and 46 more");
   CHECK(refused_run("\"mlp.gateup\"") ==
         "9:8: stream.compute.run[0]: unknown operation 'mlp.gateup'; did you mean 'mlp.gate_up'? known: "
         "attn.qkv, attn.out, mlp.gate_up, mlp.down");

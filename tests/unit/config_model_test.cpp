@@ -98,6 +98,7 @@ TEST_CASE(
   CHECK(count("gpt-oss-20b") == 20'914'757'184);
   CHECK(count("gpt-oss-120b") == 116'829'156'672);
   CHECK(count("deepseek-v3") == 671'026'419'200);
+  CHECK(count("deepseek-v3.2") == 671'026'419'200 + 61LL * (1536 * 64 * 128 + 7168 * (128 + 64) + 2 * 128));
   CHECK(count("kimi-k2") == 1'026'408'232'448);
   // With one vision tower of both.
   constexpr std::int64_t kVision = 871'932'416;

@@ -220,9 +220,8 @@ TEST_CASE("overrides of a GPU alone are those of an experiment") {
 TEST_CASE("an unknown preset is refused with the known ones and the nearest") {
   CHECK(error_of([] { load_model("llama-70B"); }) ==
         "preset:1:1: model: unknown model preset 'llama-70B'; did you mean 'llama-70b'? known: bert-large, "
-        "deepseek-v3, gemma-4-26b-a4b, gpt-1.7b, gpt-145.6b, gpt-18.4b, gpt-1t, gpt-22b, gpt-3.6b, gpt-310.1b, "
-        "gpt-39.1b, "
-        "gpt-529.6b and 45 more");
+        "deepseek-v3, deepseek-v3.2, gemma-4-26b-a4b, gpt-1.7b, gpt-145.6b, gpt-18.4b, gpt-1t, gpt-22b, "
+        "gpt-3.6b, gpt-310.1b, gpt-39.1b and 46 more");
 }
 
 TEST_CASE("a preset of the search path hides the built-in one, and must be named like its file") {
