@@ -32,10 +32,9 @@ class SparsePart : public OwnPart {
   Sizes sizes_;
 };
 
-/// \p tensor scaled or turned, element by element, both ways.
-void write_each_way(PartWriter& writer, TensorShape tensor, Bytes kept = {}) {
-  writer.forward(vector_shape(VectorOp::mul_scalar, tensor, writer.batch().dtype), kept);
-  writer.backward(vector_shape(VectorOp::mul_scalar, tensor, writer.batch().dtype, Pass::backward));
+/// A tensor of \p width numbers a token, turned by angles or a matrix of few additions.
+VectorShape turned(const TokenBatch& batch, std::int64_t width, Pass pass) {
+  return vector_shape(VectorOp::mul_scalar, {batch.tokens(), width}, batch.dtype, pass);
 }
 
 /// A product of each head with weights of its own, both ways.
@@ -77,6 +76,8 @@ class IndexerPart final : public SparsePart<Indexer> {
     learned.head_dim = its().attention_width;
     writer.backward(learned);
     writer.backward(shape_of(batch, IndexStage::gradient));
+    for (const std::int64_t width : turned_widths())
+      writer.backward(turned(batch, width, Pass::backward));
     writer.backward(norm_of(batch, Pass::backward));
     PartKernel* last = nullptr;
     for (const GemmShape& projection : projections)
@@ -102,17 +103,21 @@ class IndexerPart final : public SparsePart<Indexer> {
             .dtype = batch.dtype};
   }
 
-  /// Rotated, turned by a Hadamard matrix, scored and chosen. Scores are not kept: what is chosen has them made
+  /// Queries and the key are rotated, and turned by a Hadamard matrix.
+  std::array<std::int64_t, 4> turned_widths() const {
+    return {its().heads * its().rotated_dim, its().rotated_dim, its().heads * its().dim, its().dim};
+  }
+
+  /// Turned, scored and chosen. Scores are not kept: what is chosen has them made
   /// again.
   void write_scores(PartWriter& writer) const {
     const TokenBatch& batch = writer.batch();
     const bool narrows = batch.precision.recipe->dtype.has_value();
-    for (const std::int64_t heads : {its().heads, std::int64_t{1}}) {
-      write_each_way(writer, {batch.tokens(), heads * its().rotated_dim});
-      write_each_way(writer, {batch.tokens(), heads * its().dim});
-      if (narrows)
+    for (const std::int64_t width : turned_widths())
+      writer.forward(turned(batch, width, Pass::forward));
+    if (narrows)
+      for (const std::int64_t heads : {its().heads, std::int64_t{1}})
         writer.forward(vector_shape(VectorOp::quantize_rows, {batch.tokens(), heads * its().dim}, batch.dtype));
-    }
     IndexShape logits = shape_of(batch, IndexStage::logits);
     logits.selected = 0;
     if (narrows) logits.dtype = DType::fp8;
@@ -160,12 +165,15 @@ class SharedKeyRotationPart final : public SparsePart<SharedKeyRotation> {
   // Attention needs the whole queries and keys again.
   void write(PartWriter& writer) const override {
     const TokenBatch& batch = writer.batch();
+    const std::int64_t width = its().kv_rank + its().rotated_dim;
     for (const std::int64_t heads : {its().heads, std::int64_t{1}})
-      write_each_way(writer, {batch.tokens(), heads * its().rotated_dim},
-                     bytes_of(batch.dtype, batch.tokens(), heads, its().kv_rank + its().rotated_dim));
-    const TensorShape queries{batch.tokens(), its().heads * (its().kv_rank + its().rotated_dim)};
+      writer.forward(turned(batch, heads * its().rotated_dim, Pass::forward),
+                     bytes_of(batch.dtype, batch.tokens(), heads, width));
+    const TensorShape queries{batch.tokens(), its().heads * width};
     writer.forward(vector_shape(VectorOp::copy, queries, batch.dtype));
     writer.backward(vector_shape(VectorOp::copy, queries, batch.dtype));
+    for (const std::int64_t heads : {its().heads, std::int64_t{1}})
+      writer.backward(turned(batch, heads * its().rotated_dim, Pass::backward));
   }
 };
 
