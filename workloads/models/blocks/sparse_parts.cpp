@@ -1,7 +1,6 @@
 #include "workloads/models/blocks/sparse_parts.hpp"
 
 #include <array>
-#include <span>
 
 #include "gpu/kernels/attention/attention_shape.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
