@@ -113,6 +113,8 @@ inline DrawnKey drawn_key(ShapeKey key) {
       return {.low = 16, .high = 256, .multiple = 64};
     case window:
       return {.low = 2, .high = 4};
+    case selected:
+      return {.low = 1, .high = 4096, .multiple = 64};
   }
   FAIL("no words are known to draw under the key ", name_of(key));
   return {};
@@ -130,7 +132,7 @@ class ShapeDraw {
   }
 
   /// One operator of \p operator_class. All keys are given, but a third of those that only choose among
-  /// kernels.
+  /// kernels, or bound what attention sees.
   Operator operator_of_class(const OperatorClass& operator_class) {
     constexpr int kTries = 20'000;
     for (int i = 0; i < kTries; ++i) {
@@ -161,7 +163,8 @@ class ShapeDraw {
   std::string word_of(ShapeKey key) {
     const DrawnKey drawn = drawn_key(key);
     const bool only_chooses = is_text(key) && key != ShapeKey::dtype;
-    if (only_chooses && below(3) == 0) return {};
+    const bool bounds = key == ShapeKey::window || key == ShapeKey::selected;
+    if ((only_chooses || bounds) && below(3) == 0) return {};
     if (!drawn.words.empty()) return drawn.words[below(drawn.words.size())];
     const auto number = static_cast<std::int64_t>(std::llround(between(drawn.low, drawn.high)));
     const bool is_even = number >= drawn.multiple && below(6) != 0;
