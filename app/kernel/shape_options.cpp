@@ -109,8 +109,7 @@ std::string_view described(ShapeKey key) {
              "fresh)";
     case ShapeKey::selected:
       return "Attention: keys that an indexer chooses for a causal query (default: all before it); "
-             "index_select, "
-             "index_target, index_gradient: how many it chooses";
+             "index_select, index_target, index_gradient: how many it chooses";
   }
   return "";
 }

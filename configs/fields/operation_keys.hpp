@@ -120,8 +120,7 @@ inline constexpr auto kKernelKeys = std::to_array<KeyText>({
      name_of(ScanState::fresh)},
     {"selected",
      "attention: keys that an indexer chooses for a causal query, of those before it; default: all; "
-     "index_select, "
-     "index_target, index_gradient: how many it chooses"},
+     "index_select, index_target, index_gradient: how many it chooses"},
     {"place", "vector operators: gpu, or pim, units in memory (gpu.pim_units)", name_of(Place::gpu)},
     {"on", "ranks that run it: a list, or \"0-3,6\"; default: all"},
 });

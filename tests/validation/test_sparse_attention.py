@@ -1,6 +1,6 @@
 """Whole modules of latent attention to tokens that an indexer chooses, prefill on an H100: their kernels' times, summed up, beside
-calls of two libraries. Nothing of these kernels is fitted. Calls that take less than twice as long as the shortest one wait for their
-host, and are left out."""
+calls of two libraries. What the choice of tokens costs was found from these rows; nothing else of it is fitted. Calls that take less
+than twice as long as the shortest one wait for their host, and are left out."""
 
 import csv
 import io
@@ -89,13 +89,13 @@ class SparseAttention(unittest.TestCase):
         self.assertLess(max(errors), 0.05)
 
     def test_modules_of_ranks_that_share_heads(self):
-        """Calls that pad and copy queries are in these times, and not in the model's."""
+        """Fewer heads than a tile has rows."""
         errors = self.errors("VLLM", (1, 2, 4, 8, 16, 32))
         self.assertEqual(len(errors), 162)
         self.assertLess(statistics.mean(map(abs, errors)), 0.31)
 
     def test_another_library(self):
-        """TensorRT-LLM's kernels for Hopper take three times as long: the model is of FlashMLA's and DeepGEMM's."""
+        """TensorRT-LLM's modules take three times as long: the model, of FlashMLA's and DeepGEMM's kernels, is not one of them."""
         errors = self.errors("TRTLLM", (1, 2, 4, 8, 16, 32, 64, 128))
         self.assertLess(statistics.mean(errors), -0.5)
 
