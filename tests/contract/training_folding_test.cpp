@@ -152,7 +152,7 @@ class RandomGrids {
       if (!kind->keys[i].usual) block.sizes[i] = key == "groups" ? 4 : key.ends_with("heads") ? 8 : 16;
       if (key == "window" && kind == BlockKind::attention) block.sizes[i] = 16;
     }
-    if (kind == BlockKind::latent) {
+    if (kind == BlockKind::latent || kind == BlockKind::sparse_latent) {
       model.latent =
           LatentDimensions{.query_rank = 24, .kv_rank = 16, .plain_dim = 8, .rotated_dim = 8, .value_dim = 16};
       grid.setup.sequence_parallel = grid.setup.tensor_parallel > 1;
