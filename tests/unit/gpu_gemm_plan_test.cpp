@@ -203,7 +203,11 @@ TEST_CASE(
           const GemmPlan plan = fastest_plan(shape, gpu);
           chosen.insert(plan.tile.m * 1024 + plan.tile.n);
           const double time = time_of(shape, plan, gpu);
-          for (const GemmPlan& other : plans_of(shape, gpu)) {
+          const GemmPlanner planner(shape, gpu);
+          for (const GemmOffer& offer : planner.offers()) {
+            const GemmPlan other = planner.plan_of(offer);
+            CHECK(planner.least_arithmetic(offer) <= other.arithmetic);
+            CHECK(offer.stepping <= other.least);
             const double other_time = time_of(shape, other, gpu);
             CHECK(time <= other_time * 1.002);
             if (other_time <= time) CHECK(other.work_groups >= plan.work_groups);

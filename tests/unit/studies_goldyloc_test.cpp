@@ -59,8 +59,11 @@ TEST_CASE("the kernel that is tuned for a part is the fastest on that part") {
       CHECK(slice.cache == 1.0 / parts);
       const GemmPlan tuned = fastest_plan(shape, mi100(), slice);
       const Seconds least = time_alone(describe_product("gemm", shape, mi100(), tuned), mi100(), slice).time;
-      for (const GemmPlan& plan : plans_of(shape, mi100()))
-        CHECK(time_alone(describe_product("gemm", shape, mi100(), plan), mi100(), slice).time >= least);
+      const GemmPlanner planner(shape, mi100());
+      for (const GemmOffer& offer : planner.offers()) {
+        const KernelDescription kernel = describe_product("gemm", shape, mi100(), planner.plan_of(offer));
+        CHECK(time_alone(kernel, mi100(), slice).time >= least);
+      }
     }
   }
 }

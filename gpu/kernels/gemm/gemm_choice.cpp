@@ -1,7 +1,10 @@
 #include "gpu/kernels/gemm/gemm_choice.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
+#include <queue>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -27,14 +30,38 @@ double most_speed(const GemmShape& shape, const GpuSpec& gpu, const KernelSlice&
   return std::max(1.0, speed_under_power_limit(gpu, clock, BytesPerSecond{}, taken));
 }
 
-/// No kernel of \p plan takes less on \p slice, launch apart: the arithmetic of the fullest CU's work groups,
-/// or its loads from memory.
-Seconds least_time(const GemmPlan& plan, const GpuSpec& gpu, const KernelSlice& slice, const PlanTimes& times) {
+/// How many of \p work_groups the fullest CU of \p slice computes, one after another.
+double in_turn(std::int64_t work_groups, const GpuSpec& gpu, const KernelSlice& slice) {
   const int xcds = gpu.compute.xcds;
   const std::int64_t on_xcd = ceil_div(cus_of(slice, gpu), xcds);
-  const auto in_turn = static_cast<double>(ceil_div(ceil_div(plan.work_groups, xcds), on_xcd));
-  return std::max(std::max(in_turn * plan.arithmetic, plan.least) / times.faster, times.memory) +
-         plan.reduction;
+  return static_cast<double>(ceil_div(ceil_div(work_groups, xcds), on_xcd));
+}
+
+/// What no kernel takes less than, launch apart: the arithmetic of the fullest CU's work groups, or its loads
+/// from memory. \param arithmetic, least, reduction as GemmPlan's
+Seconds least_time(double in_turn, Seconds arithmetic, Seconds least, Seconds reduction,
+                   const PlanTimes& times) {
+  return std::max(std::max(in_turn * arithmetic, least) / times.faster, times.memory) + reduction;
+}
+
+/// An offer whose kernel was not timed.
+struct Waiting {
+  Seconds least;  ///< by least_time
+  std::size_t offer;
+
+  bool operator>(const Waiting& other) const { return least > other.least; }
+};
+using WaitingOffers = std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>>;
+
+WaitingOffers by_least_time(const GemmPlanner& planner, const std::vector<GemmOffer>& offers,
+                            const GpuSpec& gpu, const KernelSlice& slice, const PlanTimes& times) {
+  std::vector<Waiting> waiting;
+  waiting.reserve(offers.size());
+  for (const GemmOffer& offer : offers)
+    waiting.push_back({least_time(in_turn(offer.work_groups, gpu, slice), planner.least_arithmetic(offer),
+                                  offer.stepping, offer.reduction, times),
+                       waiting.size()});
+  return WaitingOffers(std::greater<>{}, std::move(waiting));
 }
 
 /// What \p shape loads that is in no cache, once.
@@ -65,35 +92,40 @@ GemmPlan fastest_plan(const GemmShape& shape, const GpuSpec& gpu, const KernelSl
 
 GemmPlan fastest_plan(const GemmShape& shape, const GpuSpec& gpu, const KernelSlice& slice,
                       const PlanTimes& given) {
-  struct Candidate {
-    const GemmPlan* plan;
-    Seconds least;
-    std::optional<Seconds> time;
+  struct Timed {
+    GemmPlan plan;
+    Seconds time, least;
+    std::size_t offer;
   };
   PlanTimes times = given;
   times.faster *= most_speed(shape, gpu, slice);
-  const std::vector<GemmPlan> plans = plans_of(shape, gpu);
-  std::vector<Candidate> candidates;
-  candidates.reserve(plans.size());
-  for (const GemmPlan& plan : plans)
-    candidates.push_back({&plan, least_time(plan, gpu, slice, times), {}});
-  std::ranges::stable_sort(candidates, {}, &Candidate::least);
+  const GemmPlanner planner(shape, gpu);
+  const std::vector<GemmOffer> offers = planner.offers();
+  // Few are timed: those are passed over whose arithmetic alone takes longer than the fastest so far.
+  WaitingOffers waiting = by_least_time(planner, offers, gpu, slice, times);
+  std::vector<Timed> timed;
   std::optional<Seconds> shortest;
   std::optional<InfeasibleError> does_not_fit;
-  for (Candidate& its : candidates) {
-    if (shortest && its.least > *shortest * (1.0 + kAlike)) break;
+  const auto is_slower = [&](Seconds time) { return shortest && time > *shortest * (1.0 + kAlike); };
+  for (; !waiting.empty() && !is_slower(waiting.top().least); waiting.pop()) {
+    const std::size_t number = waiting.top().offer;
+    const GemmPlan plan = planner.plan_of(offers[number]);
+    const Seconds least =
+        least_time(in_turn(plan.work_groups, gpu, slice), plan.arithmetic, plan.least, plan.reduction, times);
+    if (is_slower(least)) continue;
     try {
-      its.time = times.time_of(*its.plan);
-      shortest = std::min(*its.time, shortest.value_or(*its.time));
+      timed.push_back({plan, times.time_of(plan), least, number});
+      shortest = std::min(timed.back().time, shortest.value_or(timed.back().time));
     } catch (const InfeasibleError& error) {  // its work groups do not fit into a CU
       does_not_fit = error;
     }
   }
   if (!shortest) throw InfeasibleError(*does_not_fit);
-  std::erase_if(candidates,
-                [&](const Candidate& its) { return !its.time || *its.time > *shortest * (1.0 + kAlike); });
-  const auto rank = [](const Candidate& its) { return std::pair(its.plan->work_groups, *its.time); };
-  return *std::ranges::min_element(candidates, {}, rank)->plan;
+  std::erase_if(timed, [&](const Timed& its) { return is_slower(its.time); });
+  const auto rank = [](const Timed& its) {
+    return std::tuple(its.plan.work_groups, its.time, its.least, its.offer);
+  };
+  return std::ranges::min_element(timed, {}, rank)->plan;
 }
 
 KernelDescription describe_gemm(std::string name, const GemmShape& shape, const GpuSpec& gpu) {

@@ -116,185 +116,6 @@ GemmTile tile_of(const LibraryGemm& kernel, std::span<const GemmTile> known) {
 
 bool is_square(const GemmTile& tile) { return tile.m == 128 && tile.n == 128; }
 
-/// What all candidates of one product share.
-class Planner {
- public:
-  Planner(const GemmShape& shape, const GpuSpec& gpu)
-      : shape_(shape),
-        gpu_(gpu),
-        rate_(product_rate(gpu, shape.dtype)),
-        coefficients_(coefficients_for(shape, gpu)),
-        operand_(operand_side(rate_, gpu)),
-        clock_(clock_of_peak(rate_, gpu)),
-        products_(rate_.sustained.value * least_operand_loss(shape.dtype, gpu) / gpu.compute.cus()),
-        element_(element_size(shape.dtype).value),
-        a_element_(operand_sizes(shape).a.value),
-        b_element_(operand_sizes(shape).b.value),
-        result_(result_size(shape.dtype).value),
-        scaling_(scaling_share(shape, rate_, gpu)),
-        width_(narrowest_share(shape, element_)),
-        prologue_(prologue()),
-        chosen_(shape.batch > 1 ? 1.0 : coefficients_.choice_loss),
-        layout_(shape.layout == GemmLayout::nt ? coefficients_.nt_loss : 1.0),
-        has_square_(std::ranges::any_of(tiles_for(shape, gpu), is_square)) {}
-
-  GemmPlan by(const GemmTile& tile, std::int64_t split) const {
-    const double loss = loss_at(tile, operand_, pairs_up(shape_.dtype, gpu_));
-    return completed(planned(cut({&tile, loss}, split)));
-  }
-
-  std::vector<GemmPlan> all() const {
-    std::vector<GemmPlan> plans;
-    const std::vector<Offer> offers = this->offers();
-    for (const std::int64_t split : splits()) {
-      if (split > 1 && shape_.k < split * shortest_part()) break;
-      for (const Offer& offer : offers)
-        plans.push_back(completed(planned(cut(offer, split))));
-    }
-    return plans;
-  }
-
- private:
-  /// A tile of the list, and how much longer its staging makes the products.
-  struct Offer {
-    const GemmTile* tile;
-    double loss;
-  };
-  /// A tile and a split, before it is known what holds its work groups up.
-  struct Candidate {
-    const GemmTile* tile;
-    std::int64_t split, k_of_work_group, work_groups;
-    double loss;         ///< the tile's
-    double multiplying;  ///< of a work group, as if nothing were loaded [s]
-  };
-
-  GemmPlan completed(GemmPlan plan) const {
-    plan.band = band_of(plan);
-    plan.launch = Seconds{coefficients_.launch_cycles / clock_};
-    return plan;
-  }
-
-  std::vector<Offer> offers() const {
-    std::vector<Offer> offers;
-    const bool paired = pairs_up(shape_.dtype, gpu_);
-    for (const GemmTile& tile : tiles_for(shape_, gpu_))
-      if (is_offered(tile)) offers.push_back({&tile, loss_at(tile, operand_, paired)});
-    return offers;
-  }
-
-  bool on_vectors() const { return on_vector_units(shape_.dtype, gpu_); }
-  std::int64_t shortest_part() const { return on_vectors() ? kShortestVectorPart : kShortestMatrixPart; }
-  std::span<const std::int64_t> splits() const {
-    if (shape_.batch > 1) return std::span(kMatrixSplits).first(1);
-    return on_vectors() ? std::span<const std::int64_t>(kVectorSplits)
-                        : std::span<const std::int64_t>(kMatrixSplits);
-  }
-
-  /// Of matrix kernels for rows that begin at odd multiples of 2 B a library has one size: 128 x 128 (`align1`
-  /// in the names of kernels in AMD-AGI/TraceLens commit 171dd747, traces of H100; assumed of others).
-  bool is_offered(const GemmTile& tile) const {
-    constexpr double kNarrowest = 4.0 / 16.0;
-    if (on_vectors() || width_ >= kNarrowest || !has_square_) return true;
-    return is_square(tile);
-  }
-
-  /// Steps of K. What fills matrix units is bytes of K, whatever their type: `prologue_k` is for 16 bits.
-  double prologue() const {
-    constexpr double kReference = 2.0;  // bytes
-    return coefficients_.prologue_k * (on_vectors() ? 1.0 : kReference / element_);
-  }
-
-  Candidate cut(const Offer& offer, std::int64_t split) const {
-    const GemmTile& tile = *offer.tile;
-    Candidate cut{.tile = &tile,
-                  .split = split,
-                  .k_of_work_group = ceil_div(ceil_div(shape_.k, split), tile.k) * tile.k,
-                  .work_groups = shape_.batch * ceil_div(shape_.m, tile.m) * ceil_div(shape_.n, tile.n) * split,
-                  .loss = offer.loss,
-                  .multiplying = 0.0};
-    const auto m = static_cast<double>(tile.m);
-    const auto n = static_cast<double>(tile.n);
-    const auto k = static_cast<double>(cut.k_of_work_group);
-    cut.multiplying = 2.0 * m * n * (k + prologue_) / products_ * offer.loss * (1.0 + scaling_);
-    return cut;
-  }
-
-  /// How much longer multiplying takes for a wavefront that keeps as many lanes busy as the reference has: more
-  /// lanes wait for it, but staging its operands, which makes a product `loss` times as long, takes no longer.
-  double slower_alone(double loss) const {
-    const double lanes = on_vectors() ? products_per_clock(rate_, gpu_) / kReferenceLanes : 1.0;
-    return std::sqrt(lanes * lanes + loss * loss - 1.0) / loss;
-  }
-
-  GemmPlan planned(const Candidate& candidate) const {
-    const GemmTile& tile = *candidate.tile;
-    const std::int64_t split = candidate.split;
-    GemmPlan plan;
-    plan.tile = tile;
-    plan.split = split;
-    plan.k_of_work_group = candidate.k_of_work_group;
-    plan.work_groups = candidate.work_groups;
-    const auto m = static_cast<double>(tile.m);
-    const auto n = static_cast<double>(tile.n);
-    const auto k = static_cast<double>(plan.k_of_work_group);
-    // With a cluster, each of its work groups fetches its part of the longer panel for all.
-    const double a_step = m * a_element_;
-    const double b_step = n * b_element_;
-    const double longer = std::max(a_step, b_step);
-    const int sharing = on_vectors() ? 1 : gpu_.library_kernels.gemm_cluster;  // multicast feeds matrix units
-    plan.l2_loads = Bytes{k * (a_step + b_step - longer * (1.0 - 1.0 / sharing))};
-    double loading = plan.l2_loads.value / (clock_ * coefficients_.l2_bytes_per_clock);
-    if (width_ < 1.0) {  // narrow loads, and stores as narrow
-      const double stored = m * n * result_ / static_cast<double>(split);
-      loading = (loading + stored / (clock_ * coefficients_.l2_bytes_per_clock)) / width_;
-    }
-    plan.arithmetic = Seconds{norm(candidate.multiplying, loading) * chosen_ * layout_};
-    const double alone = norm(candidate.multiplying * slower_alone(candidate.loss), loading) * chosen_ *
-                         layout_ * coefficients_.saturating_waves / tile.waves;
-    const double steps = k * std::min(1.0, element_) / kStepsOfK;  // two of fp4 are a byte
-    plan.least = Seconds{std::max(alone, steps * coefficients_.step_cycles / clock_)};
-    if (split > 1) plan.reduction = reduction(static_cast<double>(split));
-    return plan;
-  }
-
-  /// Kernels of NVIDIA's matrix units swizzle their grid so that a wave is a near-square block of the output;
-  /// those of its vector units go along the rows of the output first. AMD's go down its columns (assumed).
-  std::int64_t band_of(const GemmPlan& plan) const {
-    if (gpu_.family.gemm_order == GemmOrder::columns) return 1;
-    const std::int64_t columns = ceil_div(shape_.n, plan.tile.n);
-    if (on_vectors()) return columns;
-    const double tiles = std::min<double>(gpu_.compute.cus(), static_cast<double>(plan.work_groups));
-    const double square =
-        std::sqrt(tiles * static_cast<double>(plan.tile.m) / static_cast<double>(plan.tile.n));
-    return std::clamp<std::int64_t>(std::llround(square), 1, columns);
-  }
-
-  /// The parts are written and read back through the caches, at twice HBM's rate.
-  Seconds reduction(double split) const {
-    const double outputs =
-        static_cast<double>(shape_.batch) * static_cast<double>(shape_.m) * static_cast<double>(shape_.n);
-    const double parts = split * outputs * kAccumulator + outputs * result_;
-    return Seconds{coefficients_.split_us * 1e-6 + coefficients_.split_cycles / clock_ +
-                   parts / (2.0 * gpu_.hbm.read.value)};
-  }
-
-  const GemmShape& shape_;
-  const GpuSpec& gpu_;
-  const MatrixRate& rate_;
-  const GemmCoefficients& coefficients_;
-  double operand_;                ///< elements
-  double clock_;                  ///< Hz
-  double products_;               ///< flop/s of one CU on tiles without end
-  double element_;                ///< bytes of an operand's
-  double a_element_, b_element_;  ///< the same with its part of the scales
-  double result_;                 ///< bytes of C's
-  double scaling_;                ///< time of scaling over that of multiplying
-  double width_;                  ///< of a load, in 16 B
-  double prologue_;               ///< steps of K
-  double chosen_, layout_;        ///< how much longer products take for the choice of a kernel and their layout
-  bool has_square_;               ///< whether there is a tile of 128 x 128
-};
-
 }  // namespace
 
 bool on_vector_units(DType dtype, const GpuSpec& gpu) {
@@ -321,12 +142,154 @@ double least_operand_loss(DType dtype, const GpuSpec& gpu) {
   return least;
 }
 
+GemmPlanner::GemmPlanner(const GemmShape& shape, const GpuSpec& gpu)
+    : shape_(shape),
+      gpu_(gpu),
+      rate_(product_rate(gpu, shape.dtype)),
+      coefficients_(coefficients_for(shape, gpu)),
+      on_vectors_(on_vector_units(shape.dtype, gpu)),
+      operand_(operand_side(rate_, gpu)),
+      clock_(clock_of_peak(rate_, gpu)),
+      products_(rate_.sustained.value * least_operand_loss(shape.dtype, gpu) / gpu.compute.cus()),
+      element_(element_size(shape.dtype).value),
+      a_element_(operand_sizes(shape).a.value),
+      b_element_(operand_sizes(shape).b.value),
+      result_(result_size(shape.dtype).value),
+      scaling_(scaling_share(shape, rate_, gpu)),
+      width_(narrowest_share(shape, element_)),
+      prologue_(prologue()),
+      chosen_(shape.batch > 1 ? 1.0 : coefficients_.choice_loss),
+      layout_(shape.layout == GemmLayout::nt ? coefficients_.nt_loss : 1.0),
+      has_square_(std::ranges::any_of(tiles_for(shape, gpu), is_square)) {}
+
+std::vector<GemmOffer> GemmPlanner::offers() const {
+  std::vector<TileOffer> tiles;
+  for (const GemmTile& tile : tiles_for(shape_, gpu_))
+    if (is_offered(tile)) tiles.push_back(of_tile(tile));
+  std::vector<GemmOffer> offers;
+  for (const std::int64_t split : splits()) {
+    if (split > 1 && shape_.k < split * (on_vectors_ ? kShortestVectorPart : kShortestMatrixPart)) break;
+    const KPart part = of_split(split);
+    for (const TileOffer& tile : tiles)
+      offers.push_back(offer_of(tile, part));
+  }
+  return offers;
+}
+
+GemmOffer GemmPlanner::offer_of(const GemmTile& tile, std::int64_t split) const {
+  return offer_of(of_tile(tile), of_split(split));
+}
+
+GemmPlanner::TileOffer GemmPlanner::of_tile(const GemmTile& tile) const {
+  return {&tile, loss_at(tile, operand_, pairs_up(shape_.dtype, gpu_)),
+          shape_.batch * ceil_div(shape_.m, tile.m) * ceil_div(shape_.n, tile.n)};
+}
+
+GemmPlanner::KPart GemmPlanner::of_split(std::int64_t split) const {
+  return {split, ceil_div(shape_.k, split), split > 1 ? reduction(static_cast<double>(split)) : Seconds{}};
+}
+
+GemmOffer GemmPlanner::offer_of(const TileOffer& of, const KPart& part) const {
+  const GemmTile& tile = *of.tile;
+  GemmOffer offer;
+  offer.tile = &tile;
+  offer.split = part.split;
+  offer.k_of_work_group = ceil_div(part.k, tile.k) * tile.k;
+  offer.work_groups = of.results * part.split;
+  offer.loss = of.loss;
+  offer.reduction = part.reduction;
+  const auto m = static_cast<double>(tile.m);
+  const auto n = static_cast<double>(tile.n);
+  const auto k = static_cast<double>(offer.k_of_work_group);
+  offer.multiplying = Seconds{2.0 * m * n * (k + prologue_) / products_ * offer.loss * (1.0 + scaling_)};
+  const double steps = k * std::min(1.0, element_) / kStepsOfK;  // two of fp4 are a byte
+  offer.stepping = Seconds{steps * coefficients_.step_cycles / clock_};
+  return offer;
+}
+
+std::span<const std::int64_t> GemmPlanner::splits() const {
+  if (shape_.batch > 1) return std::span(kMatrixSplits).first(1);
+  return on_vectors_ ? std::span<const std::int64_t>(kVectorSplits)
+                     : std::span<const std::int64_t>(kMatrixSplits);
+}
+
+/// Of matrix kernels for rows that begin at odd multiples of 2 B a library has one size: 128 x 128 (`align1` in
+/// the names of kernels in AMD-AGI/TraceLens commit 171dd747, traces of H100; assumed of others).
+bool GemmPlanner::is_offered(const GemmTile& tile) const {
+  constexpr double kNarrowest = 4.0 / 16.0;
+  if (on_vectors_ || width_ >= kNarrowest || !has_square_) return true;
+  return is_square(tile);
+}
+
+/// What fills matrix units is bytes of K, whatever their type: `prologue_k` is for 16 bits.
+double GemmPlanner::prologue() const {
+  constexpr double kReference = 2.0;  // bytes
+  return coefficients_.prologue_k * (on_vectors_ ? 1.0 : kReference / element_);
+}
+
+double GemmPlanner::slower_alone(double loss) const {
+  const double lanes = on_vectors_ ? products_per_clock(rate_, gpu_) / kReferenceLanes : 1.0;
+  return std::sqrt(lanes * lanes + loss * loss - 1.0) / loss;
+}
+
+GemmPlan GemmPlanner::plan_of(const GemmOffer& offer) const {
+  const GemmTile& tile = *offer.tile;
+  GemmPlan plan;
+  plan.tile = tile;
+  plan.split = offer.split;
+  plan.k_of_work_group = offer.k_of_work_group;
+  plan.work_groups = offer.work_groups;
+  plan.reduction = offer.reduction;
+  const auto m = static_cast<double>(tile.m);
+  const auto n = static_cast<double>(tile.n);
+  const auto k = static_cast<double>(plan.k_of_work_group);
+  // With a cluster, each of its work groups fetches its part of the longer panel for all.
+  const double a_step = m * a_element_;
+  const double b_step = n * b_element_;
+  const double longer = std::max(a_step, b_step);
+  const int sharing = on_vectors_ ? 1 : gpu_.library_kernels.gemm_cluster;  // multicast feeds matrix units
+  plan.l2_loads = Bytes{k * (a_step + b_step - longer * (1.0 - 1.0 / sharing))};
+  double loading = plan.l2_loads.value / (clock_ * coefficients_.l2_bytes_per_clock);
+  if (width_ < 1.0) {  // narrow loads, and stores as narrow
+    const double stored = m * n * result_ / static_cast<double>(offer.split);
+    loading = (loading + stored / (clock_ * coefficients_.l2_bytes_per_clock)) / width_;
+  }
+  const double multiplying = offer.multiplying.value;
+  plan.arithmetic = Seconds{norm(multiplying, loading) * chosen_ * layout_};
+  const double alone = norm(multiplying * slower_alone(offer.loss), loading) * chosen_ * layout_ *
+                       coefficients_.saturating_waves / tile.waves;
+  plan.least = std::max(Seconds{alone}, offer.stepping);
+  plan.band = band_of(plan);
+  plan.launch = Seconds{coefficients_.launch_cycles / clock_};
+  return plan;
+}
+
+/// Kernels of NVIDIA's matrix units swizzle their grid so that a wave is a near-square block of the output;
+/// those of its vector units go along the rows of the output first. AMD's go down its columns (assumed).
+std::int64_t GemmPlanner::band_of(const GemmPlan& plan) const {
+  if (gpu_.family.gemm_order == GemmOrder::columns) return 1;
+  const std::int64_t columns = ceil_div(shape_.n, plan.tile.n);
+  if (on_vectors_) return columns;
+  const double tiles = std::min<double>(gpu_.compute.cus(), static_cast<double>(plan.work_groups));
+  const double square = std::sqrt(tiles * static_cast<double>(plan.tile.m) / static_cast<double>(plan.tile.n));
+  return std::clamp<std::int64_t>(std::llround(square), 1, columns);
+}
+
+/// The parts are written and read back through the caches, at twice HBM's rate.
+Seconds GemmPlanner::reduction(double split) const {
+  const double outputs =
+      static_cast<double>(shape_.batch) * static_cast<double>(shape_.m) * static_cast<double>(shape_.n);
+  const double parts = split * outputs * kAccumulator + outputs * result_;
+  return Seconds{coefficients_.split_us * 1e-6 + coefficients_.split_cycles / clock_ +
+                 parts / (2.0 * gpu_.hbm.read.value)};
+}
+
 GemmPlan plan_by(const GemmShape& shape, const GpuSpec& gpu, const LibraryGemm& kernel) {
   const std::int64_t least_part = std::min(shape.k, kernel.depth_k);
   const std::int64_t split = std::clamp<std::int64_t>(kernel.split, 1, shape.k / least_part);
-  return Planner(shape, gpu).by(tile_of(kernel, tiles_for(shape, gpu)), split);
+  const GemmPlanner planner(shape, gpu);
+  const GemmTile tile = tile_of(kernel, tiles_for(shape, gpu));
+  return planner.plan_of(planner.offer_of(tile, split));
 }
-
-std::vector<GemmPlan> plans_of(const GemmShape& shape, const GpuSpec& gpu) { return Planner(shape, gpu).all(); }
 
 }}  // namespace c3::gpu

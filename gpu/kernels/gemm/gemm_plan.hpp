@@ -46,11 +46,74 @@ double least_operand_loss(DType dtype, const GpuSpec& gpu);
 
 /// The plan of \p kernel, whose split is lowered until each part of K has a step. Its work groups have the
 /// wavefronts of the GPU's tile of the same sides; else 4, or 1 for 256 results and fewer (rocBLAS's kernels
-/// for matrix units). \throws as plans_of
+/// for matrix units). \throws as GemmPlanner
 GemmPlan plan_by(const GemmShape& shape, const GpuSpec& gpu, const LibraryGemm& kernel);
 
-/// A plan for each of the GPU's tiles and splits of K that a library would consider, at least one.
-/// \throws InfeasibleError without the data type or tiles.
-std::vector<GemmPlan> plans_of(const GemmShape& shape, const GpuSpec& gpu);
+/// A tile and a split of K, before it is known what holds its work groups up: what a plan says at little cost.
+struct GemmOffer {
+  const GemmTile* tile = nullptr;
+  std::int64_t split = 1, k_of_work_group = 1, work_groups = 1;  ///< as GemmPlan's
+  double loss = 1.0;                                             ///< operand_loss of the tile
+  Seconds multiplying;  ///< of one work group, as if nothing were loaded and any kernel were the best
+  Seconds stepping;     ///< the same whose steps do nothing but wait for one another
+  Seconds reduction;    ///< as GemmPlan's
+};
+
+/// Makes the plans of one product.
+class GemmPlanner {
+ public:
+  /// \p shape and \p gpu must outlive it. \throws InfeasibleError without the data type or tiles.
+  GemmPlanner(const GemmShape& shape, const GpuSpec& gpu);
+
+  /// Each of the GPU's tiles with each split of K that a library would consider, at least one.
+  std::vector<GemmOffer> offers() const;
+  /// One of a tile, which must outlive it, and a split, whether or not a library would consider them.
+  GemmOffer offer_of(const GemmTile& tile, std::int64_t split) const;
+  GemmPlan plan_of(const GemmOffer& offer) const;
+  /// No less than this is GemmPlan::arithmetic of plan_of(offer).
+  Seconds least_arithmetic(const GemmOffer& offer) const { return offer.multiplying * chosen_ * layout_; }
+
+ private:
+  /// What offers of one tile have in common.
+  struct TileOffer {
+    const GemmTile* tile;
+    double loss;
+    std::int64_t results;  ///< tiles of them
+  };
+  /// What offers of one split have in common.
+  struct KPart {
+    std::int64_t split, k;
+    Seconds reduction;
+  };
+
+  TileOffer of_tile(const GemmTile& tile) const;
+  KPart of_split(std::int64_t split) const;
+  GemmOffer offer_of(const TileOffer& of, const KPart& part) const;
+  std::span<const std::int64_t> splits() const;
+  bool is_offered(const GemmTile& tile) const;
+  double prologue() const;
+  /// How much longer multiplying takes for a wavefront that keeps as many lanes busy as the reference has: more
+  /// lanes wait for it, but staging its operands, which makes a product \p loss times as long, takes no longer.
+  double slower_alone(double loss) const;
+  std::int64_t band_of(const GemmPlan& plan) const;
+  Seconds reduction(double split) const;
+
+  const GemmShape& shape_;
+  const GpuSpec& gpu_;
+  const MatrixRate& rate_;
+  const GemmCoefficients& coefficients_;
+  bool on_vectors_;               ///< whether vector units compute it
+  double operand_;                ///< elements
+  double clock_;                  ///< Hz
+  double products_;               ///< flop/s of one CU on tiles without end
+  double element_;                ///< bytes of an operand's
+  double a_element_, b_element_;  ///< the same with its part of the scales
+  double result_;                 ///< bytes of C's
+  double scaling_;                ///< time of scaling over that of multiplying
+  double width_;                  ///< of a load, in 16 B
+  double prologue_;               ///< steps of K
+  double chosen_, layout_;        ///< how much longer products take for the choice of a kernel and their layout
+  bool has_square_;               ///< whether there is a tile of 128 x 128
+};
 
 }}  // namespace c3::gpu
