@@ -30,12 +30,17 @@ double most_speed(const GemmShape& shape, const GpuSpec& gpu, const KernelSlice&
   return std::max(1.0, speed_under_power_limit(gpu, clock, BytesPerSecond{}, taken));
 }
 
-/// How many of \p work_groups the fullest CU of \p slice computes, one after another.
-double in_turn(std::int64_t work_groups, const GpuSpec& gpu, const KernelSlice& slice) {
-  const int xcds = gpu.compute.xcds;
-  const std::int64_t on_xcd = ceil_div(cus_of(slice, gpu), xcds);
-  return static_cast<double>(ceil_div(ceil_div(work_groups, xcds), on_xcd));
-}
+/// A part of a GPU, as work groups are dealt over it.
+struct Places {
+  std::int64_t xcds, cus_of_xcd;
+
+  Places(const GpuSpec& gpu, const KernelSlice& slice)
+      : xcds(gpu.compute.xcds), cus_of_xcd(ceil_div(cus_of(slice, gpu), gpu.compute.xcds)) {}
+  /// How many of \p work_groups the fullest CU computes, one after another.
+  double in_turn(std::int64_t work_groups) const {
+    return static_cast<double>(ceil_div(ceil_div(work_groups, xcds), cus_of_xcd));
+  }
+};
 
 /// What no kernel takes less than, launch apart: the arithmetic of the fullest CU's work groups, or its loads
 /// from memory. \param arithmetic, least, reduction as GemmPlan's
@@ -54,11 +59,11 @@ struct Waiting {
 using WaitingOffers = std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>>;
 
 WaitingOffers by_least_time(const GemmPlanner& planner, const std::vector<GemmOffer>& offers,
-                            const GpuSpec& gpu, const KernelSlice& slice, const PlanTimes& times) {
+                            const Places& places, const PlanTimes& times) {
   std::vector<Waiting> waiting;
   waiting.reserve(offers.size());
   for (const GemmOffer& offer : offers)
-    waiting.push_back({least_time(in_turn(offer.work_groups, gpu, slice), planner.least_arithmetic(offer),
+    waiting.push_back({least_time(places.in_turn(offer.work_groups), planner.least_arithmetic(offer),
                                   offer.stepping, offer.reduction, times),
                        waiting.size()});
   return WaitingOffers(std::greater<>{}, std::move(waiting));
@@ -99,10 +104,11 @@ GemmPlan fastest_plan(const GemmShape& shape, const GpuSpec& gpu, const KernelSl
   };
   PlanTimes times = given;
   times.faster *= most_speed(shape, gpu, slice);
+  const Places places(gpu, slice);
   const GemmPlanner planner(shape, gpu);
   const std::vector<GemmOffer> offers = planner.offers();
   // Few are timed: those are passed over whose arithmetic alone takes longer than the fastest so far.
-  WaitingOffers waiting = by_least_time(planner, offers, gpu, slice, times);
+  WaitingOffers waiting = by_least_time(planner, offers, places, times);
   std::vector<Timed> timed;
   std::optional<Seconds> shortest;
   std::optional<InfeasibleError> does_not_fit;
@@ -111,7 +117,7 @@ GemmPlan fastest_plan(const GemmShape& shape, const GpuSpec& gpu, const KernelSl
     const std::size_t number = waiting.top().offer;
     const GemmPlan plan = planner.plan_of(offers[number]);
     const Seconds least =
-        least_time(in_turn(plan.work_groups, gpu, slice), plan.arithmetic, plan.least, plan.reduction, times);
+        least_time(places.in_turn(plan.work_groups), plan.arithmetic, plan.least, plan.reduction, times);
     if (is_slower(least)) continue;
     try {
       timed.push_back({plan, times.time_of(plan), least, number});
