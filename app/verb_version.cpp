@@ -18,9 +18,7 @@ namespace c3 { inline namespace app {
 namespace {
 
 std::string simgrid_version() {
-  int major = 0, minor = 0, patch = 0;
-  sg_version_get(&major, &minor, &patch);
-  return fmt::format("{}.{}.{}", major, minor, patch);
+  return fmt::format("{}.{}.{}", SIMGRID_VERSION_MAJOR, SIMGRID_VERSION_MINOR, SIMGRID_VERSION_PATCH);
 }
 
 int print_version(bool json) {

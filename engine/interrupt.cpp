@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "engine/errors.hpp"
-#include "engine/simgrid_loop.hpp"
 
 namespace c3 { inline namespace engine {
 namespace {
@@ -58,7 +57,6 @@ void set_timer() {
 }  // namespace
 
 void install_interrupt_handler() {
-  prepare_simgrid();
   std::signal(SIGINT, request);
   std::signal(SIGTERM, request);
 }

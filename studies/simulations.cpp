@@ -18,6 +18,7 @@
 
 #include "engine/errors.hpp"
 #include "engine/interrupt.hpp"
+#include "engine/simgrid_loop.hpp"
 
 namespace c3 { inline namespace studies {
 namespace {
@@ -124,7 +125,7 @@ Outcome run(const SimulationJob& job, Slot& slot) {
 /// Processes that end, at the latest, with the object.
 class Workers {
  public:
-  Workers() = default;
+  Workers() { prepare_simgrid(); }  // once, and not in each worker
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
   ~Workers() {

@@ -55,10 +55,10 @@ FluidReport repeat_fluid(const Load& load, int repeats) {
 
 // Its dates are not compared: they count from SimGrid's clock, which goes on from repeat to repeat.
 double repeat_native(const Load& load, int repeats) {
-  NativeRunner runner(load);
+  const std::unique_ptr<NativeRuns> native = native_runs(load);
   std::vector<double> rates;
   for (int i = 0; i < repeats; ++i) {
-    const Run run = runner.run();
+    const Run run = native->run();
     rates.push_back(static_cast<double>(run.dates.size()) / run.cpu_seconds);
   }
   return upper_median(rates);

@@ -1,87 +1,16 @@
 #include "app/bench/native_run.hpp"
 
-#include <simgrid/s4u.hpp>
+#include <dlfcn.h>
 
-#include <array>
-#include <string>
-
-#include "app/bench/program.hpp"
-#include "base/cpu_clock.hpp"
+#include "base/module.hpp"
 #include "engine/simgrid_loop.hpp"
 
 namespace c3::bench {
 
-namespace s4u = simgrid::s4u;
-
-struct NativeRunner::Platform final : Launcher {
-  explicit Platform(const Load& l) : load(l) {
-    add_links();
-    for (std::size_t lane = 0; lane < load.lanes.size(); ++lane)
-      add_hosts(lane);
-    s4u::Activity::on_completion_cb([this](const s4u::Activity& activity) {
-      const Side* side = static_cast<const s4u::Comm&>(activity).get_data<Side>();
-      program->on_done(static_cast<std::size_t>(side - sides.data()), s4u::Engine::get_clock() - origin);
-    });
-  }
-
-  void add_links() {
-    for (std::size_t r = 0; r < load.capacities.size(); ++r) {
-      links.push_back(zone->create_link("r" + std::to_string(r), load.capacities[r])->seal());
-    }
-  }
-
-  void add_hosts(std::size_t lane) {
-    std::vector<s4u::LinkInRoute> route;
-    for (const Demand& demand : load.lanes[lane].demands) {
-      if (demand.amount == 1.0) route.emplace_back(links[demand.resource]);
-    }
-    const std::string number = std::to_string(lane);
-    if (load.lanes[lane].bound < kUnbounded) {
-      route.emplace_back(zone->create_link("b" + number, load.lanes[lane].bound)->seal());
-    }
-    auto* from = zone->create_host("from" + number, 1.0)->seal();
-    auto* to = zone->create_host("to" + number, 1.0)->seal();
-    zone->add_route(from->get_netpoint(), nullptr, nullptr, nullptr, route, false);
-    zone->add_route(nullptr, to->get_netpoint(), nullptr, nullptr, {}, false);
-    sides.push_back({from, to, {}, 0});
-  }
-
-  // A Comm must outlive its completion callback: the slot of the last but one operation is free for certain.
-  void start(std::size_t lane, double size) override {
-    Side& side = sides[lane];
-    side.turn = 1 - side.turn;
-    s4u::CommPtr& comm = side.comms[side.turn];
-    comm = s4u::Comm::sendto_init(side.from, side.to);
-    comm->set_payload_size(static_cast<std::uint64_t>(size));
-    comm->set_data(&side);
-    comm->start();
-  }
-
-  struct Side {
-    s4u::Host* from;
-    s4u::Host* to;
-    std::array<s4u::CommPtr, 2> comms;
-    std::size_t turn = 0;
-  };
-  const Load& load;
-  s4u::NetZone* zone = prepare_simgrid().get_netzone_root();
-  std::vector<s4u::Link*> links;
-  std::vector<Side> sides;
-  double origin = 0.0;
-  Program* program = nullptr;
-};
-
-NativeRunner::NativeRunner(const Load& load) : platform_(std::make_unique<Platform>(load)) {}
-NativeRunner::~NativeRunner() = default;
-
-Run NativeRunner::run() {
-  Program program(platform_->load, *platform_, platform_->load.native_events);
-  platform_->program = &program;
-  platform_->origin = s4u::Engine::get_clock();
-  const CpuClock clock;
-  program.begin();
-  prepare_simgrid().run();
-  return {clock.seconds(), program.take_dates()};
+std::unique_ptr<NativeRuns> native_runs(const Load& load) {
+  static const Module module("c3sim_bench.so", RTLD_LAZY | RTLD_LOCAL);
+  auto* const make = module.function<decltype(c3_native_runs)>("c3_native_runs");
+  return std::unique_ptr<NativeRuns>(make(prepare_simgrid(), load));
 }
 
 }  // namespace c3::bench

@@ -34,11 +34,6 @@ std::filesystem::path module_file() {
   return {};
 }
 
-template <class Function>
-Function* function(void* module, const char* name) {
-  return reinterpret_cast<Function*>(dlsym(module, name));
-}
-
 C3MpiCounts to_message(const PointCounts& counts) { return {counts.simulated, counts.failed}; }
 
 /// Rank 0's.
@@ -99,14 +94,12 @@ std::unique_ptr<MpiWorld> MpiWorld::join() {
         "several processes were started, but this c3sim was built without MPI: build it where Open MPI is "
         "installed, or give each process its own --shard i/n");
   }
-  void* module = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
-  if (module == nullptr) throw UsageError(fmt::format("{}: {}", file.string(), dlerror()));
-  return std::unique_ptr<MpiWorld>(new MpiWorld(module));
+  return std::unique_ptr<MpiWorld>(new MpiWorld(Module(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND)));
 }
 
-MpiWorld::MpiWorld(void* module) : module_(module) {
+MpiWorld::MpiWorld(Module module) : module_(module) {
   int size = 1;
-  function<decltype(c3_mpi_begin)>(module_, "c3_mpi_begin")(&rank_, &size);
+  module_.function<decltype(c3_mpi_begin)>("c3_mpi_begin")(&rank_, &size);
   others_ = rank_ == 0 ? size - 1 : 0;
 }
 
@@ -116,7 +109,7 @@ MpiWorld::~MpiWorld() {
   for (; others_ > 0; std::this_thread::sleep_for(kPause))
     answer(none);
   if (rank_ != 0 && !has_left_) leave({});
-  function<decltype(c3_mpi_end)>(module_, "c3_mpi_end")();
+  module_.function<decltype(c3_mpi_end)>("c3_mpi_end")();
 }
 
 PointCounts MpiWorld::answer(ListedPoints& points) {
@@ -125,18 +118,18 @@ PointCounts MpiWorld::answer(ListedPoints& points) {
     const auto point = static_cast<ListedPoints*>(list)->next();
     return point ? static_cast<long long>(*point) : -1;
   };
-  others_ -= function<decltype(c3_mpi_answer)>(module_, "c3_mpi_answer")(next, &points, &done);
+  others_ -= module_.function<decltype(c3_mpi_answer)>("c3_mpi_answer")(next, &points, &done);
   return {.simulated = done.simulated, .failed = done.failed};
 }
 
 std::optional<std::size_t> MpiWorld::ask(const PointCounts& done) {
-  const long long point = function<decltype(c3_mpi_ask)>(module_, "c3_mpi_ask")(to_message(done));
+  const long long point = module_.function<decltype(c3_mpi_ask)>("c3_mpi_ask")(to_message(done));
   return point < 0 ? std::nullopt : std::optional(static_cast<std::size_t>(point));
 }
 
 void MpiWorld::leave(const PointCounts& done) {
   has_left_ = true;
-  function<decltype(c3_mpi_leave)>(module_, "c3_mpi_leave")(to_message(done));
+  module_.function<decltype(c3_mpi_leave)>("c3_mpi_leave")(to_message(done));
 }
 
 std::unique_ptr<PointSource> MpiWorld::points(std::vector<std::size_t> points) {

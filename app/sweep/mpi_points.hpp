@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/sweep/point_source.hpp"
+#include "base/module.hpp"
 
 namespace c3 { inline namespace app {
 
@@ -35,9 +36,9 @@ class MpiWorld {
   void leave(const PointCounts& done);  ///< likewise, the last word
 
  private:
-  explicit MpiWorld(void* module);
+  explicit MpiWorld(Module module);
 
-  void* module_;
+  Module module_;
   int rank_ = 0;
   int others_ = 0;
   bool has_left_ = false;

@@ -14,6 +14,8 @@
 #include <cstring>
 #include <system_error>
 
+#include "engine/simgrid_loop.hpp"
+
 namespace c3 { inline namespace app {
 namespace {
 
@@ -64,7 +66,9 @@ std::string name_of_signal(int signal) {
 }  // namespace
 
 WorkerPool::WorkerPool(int workers, std::optional<std::chrono::duration<double>> limit)
-    : workers_(static_cast<std::size_t>(workers)), limit_(limit) {}
+    : workers_(static_cast<std::size_t>(workers)), limit_(limit) {
+  prepare_simgrid();  // once, and not in each worker
+}
 
 WorkerPool::~WorkerPool() {
   for (const Worker& worker : running_) {

@@ -83,6 +83,21 @@ class Install(ScratchTest):
                 table = self.c3sim("run", experiment, "--set", "measure.seeds=1", "--set", "measure.loss_split=false", prefix=prefix)
                 self.assertIn("recommended:", table)
 
+    def test_simgrid_is_loaded_for_simulations_alone(self):
+        loaded = run(self.prefix / "bin/c3sim", folder=self.elsewhere, LD_TRACE_LOADED_OBJECTS="1").stdout
+        self.assertIn("libhdf5", loaded)
+        self.assertNotIn("simgrid", loaded)
+        copied = self.elsewhere / "c3sim"
+        shutil.copy(COMMAND, copied)
+        (self.prefix / "lib/c3sim/c3sim_simgrid.so").unlink()
+        self.c3sim("list", "systems")
+        experiment = SOURCE / "configs/experiments/c3_llama70b_mi300x.toml"
+        simulated = ("run", experiment, "--set", "measure.seeds=1", "--set", "measure.loss_split=false")
+        done = run(self.prefix / "bin/c3sim", *simulated, folder=self.elsewhere)
+        self.assertEqual((done.returncode, done.stdout), (74, ""))
+        self.assertRegex(done.stderr, "^c3sim: c3sim_simgrid.so, a part of c3sim: .*No such file or directory: .*\n$")
+        self.assertEqual(run(copied, *simulated, folder=self.elsewhere).returncode, 0)  # from where it was built
+
     def test_published_figures_are_its_own_too(self):
         (self.prefix / "share/c3sim/studies/conccl/published.csv").write_text("nonsense\n")
         done = run(self.prefix / "bin/c3sim", "reproduce", "conccl", "--draws", 0, folder=self.elsewhere)

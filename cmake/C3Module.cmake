@@ -1,0 +1,17 @@
+# Parts of the programs that they load when they are first needed, with the libraries behind them (base/module.hpp):
+# c3_add_module(c3sim_mpi SOURCES .. DEPS ..) makes c3sim_mpi.so beside the programs.
+
+# The loader looks for them beside the program, where it was built if the program was copied from there, and in the
+# installation's own folder of libraries.
+set(CMAKE_BUILD_RPATH $ORIGIN ${PROJECT_BINARY_DIR})
+set(CMAKE_INSTALL_RPATH $ORIGIN/../lib/c3sim)
+
+function(c3_add_module name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPS")
+  add_library(${name} MODULE ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE c3_build_flags ${arg_DEPS})
+  target_compile_features(${name} PRIVATE cxx_std_20)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  set_target_properties(${name} PROPERTIES PREFIX "" CXX_EXTENSIONS OFF LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+  install(TARGETS ${name} LIBRARY DESTINATION lib/c3sim)
+endfunction()
