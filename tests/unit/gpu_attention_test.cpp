@@ -108,8 +108,21 @@ TEST_CASE("cached keys are read too, split over the CUs") {
   const KernelDescription decoding = described(with(kGrouped, 1, 4096));
   CHECK(hbm_read(decoding) == near(query + 2 * key));
   CHECK(stored(decoding) == near(query));
-  // The heads that share keys are packed: 2 sequences x 2 key heads, in 76 parts each for 304 CUs.
-  CHECK(decoding.work_groups == 2 * 2 * 76);
+  // The heads that share keys are packed: 2 sequences x 2 key heads. Of 128 steps of keys each takes 64 parts,
+  // so that 256 of 304 CUs have two steps: with 76 as many CUs had, and the others one.
+  CHECK(decoding.work_groups == 2 * 2 * 64);
+}
+
+TEST_CASE("keys are split so that whole waves work, and no further than that takes") {
+  const auto work_groups = [](std::int64_t sequences) {
+    const AttentionShape shape{
+        .batch = sequences, .heads = 1, .kv_heads = 1, .queries = 1, .keys = 131072, .head_dim = 128};
+    return described(shape).work_groups;
+  };
+  CHECK(work_groups(48) == 48 * 6);  // 288 at once; 7 would need a second wave of 32
+  CHECK(work_groups(300) == 300);    // nearly all CUs have one
+  CHECK(work_groups(100) == 100 * 3);
+  CHECK(work_groups(160) == 160 * 5);  // in three waves, 0.88 of the CUs work; with 2 parts 0.53 of them
 }
 
 TEST_CASE("values that are part of keys are read with them, once") {

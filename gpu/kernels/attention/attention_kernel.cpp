@@ -41,8 +41,32 @@ std::int64_t seen_keys(const AttentionShape& shape) {
   return shape.window > 0 ? std::min(shape.keys, shape.window + shape.queries - 1) : shape.keys;
 }
 
+/// Into how many parts the \p steps of keys are split that each of \p tiles takes, as FlashAttention 2 and 3
+/// and Composable Kernel choose them: one where the tiles occupy nearly all CUs, else the fewest with which
+/// nearly as many of the CUs work as at best. A number of parts that makes none of them shorter is passed over.
+std::int64_t parts_of_keys(std::int64_t tiles, std::int64_t steps, int cus) {
+  constexpr double kNearlyAll = 0.8, kNearlyAsMany = 0.85;
+  constexpr std::int64_t kMostParts = 128;
+  const auto all = static_cast<double>(cus);
+  if (static_cast<double>(tiles) >= kNearlyAll * all) return 1;
+  const auto working = [&](std::int64_t parts) {  // share of the CUs, over all waves
+    const bool is_shorter = parts == 1 || ceil_div(steps, parts) != ceil_div(steps, parts - 1);
+    return is_shorter
+               ? static_cast<double>(tiles * parts) / (all * static_cast<double>(ceil_div(tiles * parts, cus)))
+               : 0.0;
+  };
+  const std::int64_t most = std::min({kMostParts, static_cast<std::int64_t>(cus), steps});
+  double best = 0.0;
+  for (std::int64_t parts = 1; parts <= most; ++parts)
+    best = std::max(best, working(parts));
+  std::int64_t parts = 1;
+  while (working(parts) < kNearlyAsMany * best)
+    ++parts;
+  return parts;
+}
+
 /// One work group a tile of queries. Few queries beside cached keys (decoding): all query heads that share keys
-/// are packed into one tile, and the keys are split until every CU has a part.
+/// are packed into one tile, and the keys are split.
 Grid grid_of(const AttentionShape& shape, const Tile& tile, int cus) {
   if (shape.selected > 0)
     return {shape.batch * shape.queries * shape.kv_heads * ceil_div(shape.heads / shape.kv_heads, tile.queries),
@@ -51,8 +75,7 @@ Grid grid_of(const AttentionShape& shape, const Tile& tile, int cus) {
                        shape.queries * (shape.heads / shape.kv_heads) <= tile.queries;
   if (!decodes) return {shape.batch * shape.heads * ceil_div(shape.queries, tile.queries), 1};
   const std::int64_t whole = shape.batch * shape.kv_heads;
-  const std::int64_t parts =
-      std::clamp<std::int64_t>(ceil_div(cus, whole), 1, ceil_div(seen_keys(shape), tile.keys));
+  const std::int64_t parts = parts_of_keys(whole, ceil_div(seen_keys(shape), tile.keys), cus);
   return {whole * parts, parts};
 }
 
