@@ -66,6 +66,30 @@ void append_unmodelled(std::string& text, const FileReading& reading) {
             '\n';
 }
 
+/// A list on as many lines as it needs; any other \p value as it is.
+std::string in_rows(const std::string& value) {
+  constexpr std::size_t kRow = 100;
+  if (!value.starts_with('[')) return value;
+  std::string rows = "[\n  ";
+  std::size_t begin = 1, row = 2;
+  bool quoted = false;
+  for (std::size_t i = 1; i + 1 < value.size(); ++i) {
+    if (value[i] == '"' && value[i - 1] != '\\') quoted = !quoted;
+    const bool ends = i + 2 == value.size();
+    if (!ends && (quoted || value[i] != ',')) continue;
+    const std::string item = value.substr(begin, i + 1 - begin);
+    if (row + item.size() > kRow) {
+      rows += "\n  ";
+      row = 2;
+    }
+    const std::size_t first = item.find_first_not_of(' ');
+    rows += (row > 2 ? " " : "") + item.substr(first);
+    row += item.size();
+    begin = i + 1;
+  }
+  return rows + "\n]";
+}
+
 }  // namespace
 
 ExperimentDraft::ExperimentDraft(std::span<const FileReading> readings) {
@@ -130,21 +154,34 @@ std::string ExperimentDraft::toml(std::span<const FileReading> readings) const {
   for (const std::string& table : tables()) {
     if (!table.empty())
       text += fmt::format("{}[{}]\n", text.ends_with("\n\n") || text.empty() ? "" : "\n", table);
-    std::size_t width = 0;
-    for (const Line& line : lines_)
-      if (line.table == table) width = std::max(width, line.key.size() + line.value.size());
-    for (const Line& line : lines_) {
-      if (line.table != table || line.key.empty()) continue;
-      const std::string spaces(width - line.key.size() - line.value.size(), ' ');
-      text += fmt::format("{} = {}{}{}\n", line.key, line.value, line.comment.empty() ? "" : spaces + "  # ",
-                          one_line(line.comment));
-    }
+    append_lines(text, table);
   }
   for (const FileReading& reading : readings) {
     append_assumed(text, reading);
     append_ignored(text, reading);
   }
   return text;
+}
+
+// Comments stand in a column behind the lines of a table, and above one that is too long for that.
+void ExperimentDraft::append_lines(std::string& text, const std::string& table) const {
+  constexpr std::size_t kWidest = 72;  // of a key and its value
+  const auto width_of = [](const Line& line) { return line.key.size() + line.value.size(); };
+  std::size_t width = 0;
+  for (const Line& line : lines_)
+    if (line.table == table && width_of(line) <= kWidest) width = std::max(width, width_of(line));
+  for (const Line& line : lines_) {
+    if (line.table != table || line.key.empty()) continue;
+    const std::string comment = one_line(line.comment);
+    if (width_of(line) > kWidest) {
+      if (!comment.empty()) text += "# " + comment + '\n';
+      text += fmt::format("{} = {}\n", line.key, in_rows(line.value));
+    } else {
+      const std::string spaces(width - width_of(line), ' ');
+      text +=
+          fmt::format("{} = {}{}{}\n", line.key, line.value, comment.empty() ? "" : spaces + "  # ", comment);
+    }
+  }
 }
 
 std::string lists_json(std::span<const FileReading> readings) {

@@ -38,6 +38,8 @@ class ExperimentDraft {
   };
 
   std::vector<std::string> tables() const;
+  /// Those of \p table, after what \p text has.
+  void append_lines(std::string& text, const std::string& table) const;
 
   std::vector<std::string> head_;
   std::vector<Line> lines_;  ///< a line without a key opens its table

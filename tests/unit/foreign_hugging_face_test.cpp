@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <random>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include "configs/foreign/model_code.hpp"
 #include "configs/toml/config_error.hpp"
+#include "configs/toml/toml_text.hpp"
 #include "importers/user_files/experiment_draft.hpp"
 #include "importers/user_files/formats.hpp"
 
@@ -393,6 +396,28 @@ TEST_CASE("an experiment says of each line where it comes from, and what of a fi
   CHECK(draft.text("system") == "h100-sxm-8");
   draft.replace("system", "\"other\"", "");
   CHECK(draft.text("system") == "other");
+}
+
+TEST_CASE("a list that is longer than a line stands on several, below where it comes from") {
+  std::vector<std::string> names;
+  std::string list = "[";
+  for (int i = 0; i < 40; ++i) {
+    names.push_back(i % 7 == 0 ? "a, b" : "\"sliding\"");
+    list += (i == 0 ? "" : ", ") + (i % 7 == 0 ? std::string(R"("a, b")") : std::string(R"("\"sliding\"")"));
+  }
+  ExperimentDraft draft;
+  draft.put("model.hidden", "64", "one");
+  draft.put("model.layer_pattern", list + "]", "two");
+  const std::string text = draft.toml({});
+  CHECK(text.find("hidden = 64  # one\n# two\nlayer_pattern = [\n") != std::string::npos);
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);)
+    CHECK(line.size() <= 100);
+  const Node document = parse_toml(text, "draft");
+  std::vector<std::string> read;
+  for (const Node& name : *document.table()->find("model")->table()->find("layer_pattern")->array())
+    read.push_back(*name.text());
+  CHECK(read == names);
 }
 
 }  // namespace c3::foreign_hugging_face_test
