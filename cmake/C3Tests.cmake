@@ -34,7 +34,7 @@ add_custom_target(c3_unsanitized_tests)
 # LABEL: the executable's name by default. TIMEOUT of one test case, in seconds.
 # OPTIMISED: the test's own code is hot.
 # NOT_SANITIZED: there is no such executable under the sanitizers, which are for what simulates: pages and studies would
-# take as long to build as all the rest.
+# take as long to build as all the rest, and metamorphic tests as long to run, of code that contract tests run as well.
 function(c3_add_tests name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "OPTIMISED;NOT_SANITIZED" "LABEL;TIMEOUT" "SOURCES;DEPS")
   if(C3_SANITIZE AND arg_NOT_SANITIZED)
@@ -49,7 +49,7 @@ function(c3_add_tests name)
   set(target c3_${name}_tests)
   add_executable(${target} ${arg_SOURCES} $<TARGET_OBJECTS:c3_test_main>)
   add_dependencies(c3_tests ${target})
-  if(arg_NOT_SANITIZED OR NOT arg_LABEL MATCHES "^(unit|property|contract|metamorphic)$")
+  if(arg_NOT_SANITIZED OR NOT arg_LABEL MATCHES "^(unit|property|contract)$")
     add_dependencies(c3_unsanitized_tests ${target})
   endif()
   target_link_libraries(${target} PRIVATE c3_test_flags ${arg_DEPS})
@@ -83,9 +83,8 @@ endforeach()
 endfunction()
 
 # One CTest a source file, named <label>/<file>: to start a sanitized executable takes longer than most cases.
-# COST: those that take minutes start first, so that no core waits for one at the end.
+# COST: contract tests, some of which take a minute, start first, so that no core waits for one at the end.
 function(c3_add_sanitized_tests target label)
-  set(cost_of_metamorphic 900)
   set(cost_of_contract 100)
   foreach(source IN LISTS ARGN)
     cmake_path(GET source STEM stem)
