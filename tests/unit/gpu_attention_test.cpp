@@ -125,6 +125,26 @@ TEST_CASE("keys are split so that whole waves work, and no further than that tak
   CHECK(work_groups(160) == 160 * 5);  // in three waves, 0.88 of the CUs work; with 2 parts 0.53 of them
 }
 
+TEST_CASE("few queries take small tiles, one key or many, and a kernel of its own combines parts") {
+  const GpuSpec h100 = load_gpu("h100-sxm");
+  AttentionShape shape{.batch = 8, .heads = 64, .kv_heads = 1, .queries = 1, .keys = 1, .head_dim = 128};
+  CHECK(described(shape, h100).work_groups == 8);
+  CHECK(described(shape, h100).flops.value ==
+        near(4.0 * 64 * 128 * 128));  // of one tile of 64 rows, two products
+  shape.queries = shape.keys = 3;
+  CHECK(described(shape, h100).work_groups == 8 * 64);  // 192 rows are too many for a tile
+  shape.queries = 1;
+  shape.keys = 128;  // one step
+  CHECK(described(shape, h100).overhead == described(with(shape, 1, 1), h100).overhead);
+  shape.keys = 16384;
+  const double parts = static_cast<double>(described(shape, h100).work_groups) / 8;
+  CHECK(parts == 15);  // of 128 steps: 120 of 132 SMs work; 14 would be no shorter than 13, which are 104
+  const double start = h100.kernels.matrix_gemm.split_cycles / h100.compute.boost_clock.value;
+  const double moved = parts * 8 * 64 * (128 + 2) * 4 / h100.hbm.read.value;
+  const double before = described(with(shape, 1, 128), h100).overhead.value;
+  CHECK(described(shape, h100).overhead.value == near(before + start + moved));
+}
+
 TEST_CASE("values that are part of keys are read with them, once") {
   // Latent attention, absorbed: 16 sequences, 128 heads of one key of 576, whose first 512 are its value.
   AttentionShape latent{.batch = 16, .heads = 128, .kv_heads = 1, .queries = 1, .keys = 8192, .head_dim = 576};

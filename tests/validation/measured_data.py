@@ -37,6 +37,7 @@ TABLES = {
                   "kernels/rocblas_tile_choice.csv": "rocBLAS, https://github.com/ROCm/rocBLAS"},
     "traces": {f"traces/{name}": _TRACES for name in ("megatron_tp8_a100", "hta", "tracelens", "pytorch_et")},
     "windows": {f"kernels/attention_{name}_h100.csv": _AICONFIGURATOR for name in ("windows", "prefill_libraries")},
+    "decode": {"kernels/attention_decode_h100.csv": _AICONFIGURATOR},
     "sparse attention": {"kernels/sparse_attention_h100.csv": _AICONFIGURATOR},
     "training": {"training/gpt_one_node_a100_2_and_4_gpus.csv": _VTRAIN},
 }

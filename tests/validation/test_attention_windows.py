@@ -2,13 +2,10 @@
 library. What surrounds attention in a call of these libraries (rotation, writing keys to a cache) is in both times."""
 
 import csv
-import io
-import os
 import statistics
-import subprocess
-import tempfile
 import unittest
 
+from kernel_times import kernel_times
 from measured_data import DATA, skip_without
 
 TABLES = DATA / "kernels"
@@ -35,15 +32,8 @@ def pairs():
 
 
 def predicted(shapes):
-    table = "op,dtype,b,heads,kv_heads,seq,head_dim,causal,window\n" + "".join(
-        f"attention,bf16,{batch},{row['heads']},{row['kv_heads']},{tokens},{row['head_dim']},true,{window}\n" for row, batch, tokens, window in shapes)
-    with tempfile.NamedTemporaryFile("w", suffix=".csv", encoding="utf-8") as file:
-        file.write(table)
-        file.flush()
-        done = subprocess.run([os.environ["C3SIM"], "kernel", "--gpu", "h100-sxm", "--csv", file.name, "-o", "-"],
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True)
-    lines = [line for line in done.stdout.splitlines() if line and not line.startswith("#")]
-    return [float(row["time_us"]) for row in csv.DictReader(io.StringIO("\n".join(lines)))]
+    return kernel_times([{"op": "attention", "dtype": "bf16", "b": batch, "heads": row["heads"], "kv_heads": row["kv_heads"], "seq": tokens,
+                          "head_dim": row["head_dim"], "causal": "true", "window": window} for row, batch, tokens, window in shapes], "h100-sxm")
 
 
 def with_window(row):

@@ -3,19 +3,15 @@ calls of two libraries. What the choice of tokens costs was found from these row
 than twice as long as the shortest one wait for their host, and are left out."""
 
 import csv
-import io
-import os
 import statistics
-import subprocess
-import tempfile
 import unittest
 
+from kernel_times import kernel_times
 from measured_data import DATA, skip_without
 
 SELECTED, KV_RANK, ROTATED, INDEX_DIM = 2048, 512, 64, 128
 # hidden, rank of queries, head without rotation, head of values, heads of the indexer
 MODELS = {"deepseek-ai/DeepSeek-V3.2": (7168, 1536, 128, 128, 64), "zai-org/GLM-5": (6144, 2048, 192, 256, 32)}
-COLUMNS = "op,dtype,b,m,n,k,heads,kv_heads,seq,kv_seq,head_dim,value_dim,causal,rows,cols,selected".split(",")
 
 
 def operators(row):
@@ -47,22 +43,9 @@ def operators(row):
 
 def predicted(rows):
     """Microseconds of each module."""
-    table = io.StringIO()
-    writer = csv.DictWriter(table, COLUMNS)
-    writer.writeheader()
-    counts = []
-    for row in rows:
-        found = operators(row)
-        writer.writerows(found)
-        counts.append(len(found))
-    with tempfile.NamedTemporaryFile("w", suffix=".csv", encoding="utf-8") as file:
-        file.write(table.getvalue())
-        file.flush()
-        done = subprocess.run([os.environ["C3SIM"], "kernel", "--gpu", "h100-sxm", "--csv", file.name, "-o", "-"],
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True)
-    lines = [line for line in done.stdout.splitlines() if line and not line.startswith("#")]
-    times = iter([float(row["time_us"]) for row in csv.DictReader(io.StringIO("\n".join(lines)))])
-    return [sum(next(times) for _ in range(count)) for count in counts]
+    modules = [operators(row) for row in rows]
+    times = iter(kernel_times([shape for module in modules for shape in module], "h100-sxm"))
+    return [sum(next(times) for _ in module) for module in modules]
 
 
 def measured(framework):

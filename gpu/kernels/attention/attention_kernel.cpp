@@ -22,12 +22,21 @@ struct Tile {
   std::int64_t queries, keys;
 };
 
+/// Rows that the queries of a sequence take beside the keys of one head, when all query heads that share these
+/// are packed.
+std::int64_t packed_rows(const AttentionShape& shape) { return shape.queries * (shape.heads / shape.kv_heads); }
+
 /// Instructions that take their operands from shared memory, for four warps at once, work on larger tiles than
-/// those of a single warp (flash attention 2 and 3). Where each query has keys of its own, its heads are the
-/// rows of a tile (FlashMLA csrc/sm90/prefill/sparse/config.h: B_H and B_TOPK).
+/// those of a single warp (flash attention 2 and 3), if there are rows for two such groups of warps
+/// (flash-attention hopper/heuristics.h: use_one_mma_wg, of heads of 64 and 128; assumed of others). Where each
+/// query has keys of its own, its heads are the rows of a tile (FlashMLA csrc/sm90/prefill/sparse/config.h: B_H
+/// and B_TOPK).
 Tile tile_of(const AttentionShape& shape, MatrixOperands operands) {
+  constexpr std::int64_t kRowsOfOneGroup = 64;
   if (shape.selected > 0) return {64, 64};
-  return operands == MatrixOperands::registers ? Tile{64, 32} : Tile{128, 128};
+  if (operands == MatrixOperands::registers) return {64, 32};
+  const bool is_small = shape.pass == Pass::forward && packed_rows(shape) <= kRowsOfOneGroup;
+  return {is_small ? kRowsOfOneGroup : 128, 128};
 }
 
 /// Work groups, and how many share the keys of one sequence and head.
@@ -65,15 +74,15 @@ std::int64_t parts_of_keys(std::int64_t tiles, std::int64_t steps, int cus) {
   return parts;
 }
 
-/// One work group a tile of queries. Few queries beside cached keys (decoding): all query heads that share keys
-/// are packed into one tile, and the keys are split.
+/// One work group a tile of queries. Of few queries (decoding), all heads that share keys are packed into one
+/// tile, and the keys are split.
 Grid grid_of(const AttentionShape& shape, const Tile& tile, int cus) {
   if (shape.selected > 0)
     return {shape.batch * shape.queries * shape.kv_heads * ceil_div(shape.heads / shape.kv_heads, tile.queries),
             1};
-  const bool decodes = shape.pass == Pass::forward && shape.keys > shape.queries &&
-                       shape.queries * (shape.heads / shape.kv_heads) <= tile.queries;
-  if (!decodes) return {shape.batch * shape.heads * ceil_div(shape.queries, tile.queries), 1};
+  const bool is_packed =
+      shape.pass == Pass::forward && shape.keys >= shape.queries && packed_rows(shape) <= tile.queries;
+  if (!is_packed) return {shape.batch * shape.heads * ceil_div(shape.queries, tile.queries), 1};
   const std::int64_t whole = shape.batch * shape.kv_heads;
   const std::int64_t parts = parts_of_keys(whole, ceil_div(seen_keys(shape), tile.keys), cus);
   return {whole * parts, parts};
@@ -143,6 +152,16 @@ Seconds time_of_pair(const AttentionShape& shape, const MatrixRate& rate, const 
   const Seconds pair =
       flops / (product_rate(shape, rate, gpu) / gpu.compute.cus()) + Seconds{1.0 / exponentials};
   return pair / rate_of_kernel(shape, of);
+}
+
+/// Results of parts of the keys, in fp32 with a sum and a maximum each, are written and read back through the
+/// caches, at twice HBM's rate, by a kernel of its own, which starts like the one that adds a split product's.
+Seconds time_to_combine(const AttentionShape& shape, const Grid& grid, const GpuSpec& gpu) {
+  if (grid.parts == 1) return {};
+  const auto rows = static_cast<double>(grid.parts * shape.batch * shape.queries * shape.heads);
+  const Bytes stored = element_size(DType::fp32) * (rows * static_cast<double>(shape.value_width() + 2));
+  return Seconds{gpu.kernels.matrix_gemm.split_cycles / gpu.compute.boost_clock.value} +
+         2.0 * stored / (2.0 * gpu.hbm.read);
 }
 
 /// Of queries and results.
@@ -228,7 +247,7 @@ KernelDescription describe_attention(std::string name, const AttentionShape& sha
   const Bytes passes =
       query_head * (coefficients.query_passes * heads) + new_keys * (coefficients.key_passes * kv_heads);
   const Bytes exposed = is_bare(shape) ? Bytes{} : passes;
-  kernel.overhead = step * (steps.longest - steps.mean) + exposed / hbm;
+  kernel.overhead = step * (steps.longest - steps.mean) + exposed / hbm + time_to_combine(shape, grid, gpu);
   kernel.clock = rate.clock;
   kernel.overlap = kOverlap;
   kernel.hbm_share = coefficients.hbm_share;
