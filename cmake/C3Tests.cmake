@@ -85,6 +85,8 @@ endfunction()
 # One CTest a source file, named <label>/<file>: to start a sanitized executable takes longer than most cases.
 # COST: contract tests, some of which take a minute, start first, so that no core waits for one at the end.
 function(c3_add_sanitized_tests target label)
+  set(cost_of_unit 1)
+  set(cost_of_property 10)
   set(cost_of_contract 100)
   foreach(source IN LISTS ARGN)
     cmake_path(GET source STEM stem)
