@@ -106,8 +106,9 @@ ExperimentDraft::ExperimentDraft(std::span<const FileReading> readings) {
 }
 
 bool ExperimentDraft::has(std::string_view dotted) const {
-  const auto [table, key] = split(dotted);
-  return std::ranges::any_of(lines_, [&](const Line& line) { return line.table == table && line.key == key; });
+  const auto place = split(dotted);
+  return std::ranges::any_of(lines_,
+                             [&](const Line& line) { return std::pair(line.table, line.key) == place; });
 }
 
 std::string ExperimentDraft::text(std::string_view dotted) const {
@@ -127,8 +128,8 @@ void ExperimentDraft::put(std::string_view dotted, std::string value, std::strin
 }
 
 void ExperimentDraft::replace(std::string_view dotted, std::string value, std::string comment) {
-  const auto [table, key] = split(dotted);
-  std::erase_if(lines_, [&](const Line& line) { return line.table == table && line.key == key; });
+  const auto place = split(dotted);
+  std::erase_if(lines_, [&](const Line& line) { return std::pair(line.table, line.key) == place; });
   put(dotted, std::move(value), std::move(comment));
 }
 
