@@ -46,8 +46,10 @@ const std::map<std::string, Exception> kExceptions = {
     {"hbm_read", {0.02, "the copy rate stays, so that turning from reads to writes costs more"}},
     {"hbm_write", {0.02, "as hbm_read"}},
     {"hbm_latency",
-     {0.003, "a streamed product in fp32 took 0.2 % longer in one draw, which is not explained yet"}},
-    {"cus_per_xcd", {0.3, "in fewer waves loads and stores meet less, and more tiles evict one another"}}};
+     {0.003,
+      "first loads that queue wait for longer than a shorter latency, and steps of K get no shorter by it"}},
+    {"cus_per_xcd",
+     {0.3, "in fewer waves loads and stores meet less, and more tiles and rows evict one another"}}};
 
 /// Numbers for which less is better, or neither more nor less is. Why: beside each.
 const std::set<std::string> kLessIsBetter = {"power_idle"};  // it leaves less of the limit to arithmetic
