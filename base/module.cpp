@@ -4,12 +4,27 @@
 #include <fmt/format.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <stdexcept>
 #include <system_error>
 
 namespace c3 { inline namespace base {
 
-Module::Module(const char* file, int flags) : handle_(dlopen(file, flags)) {
+// Not left to the loader alone: under AddressSanitizer it is libasan that calls it, whose folders it then looks
+// in.
+std::string module_path(const char* file) {
+  std::error_code failed;
+  const auto folder = std::filesystem::read_symlink("/proc/self/exe", failed).parent_path();
+  for (const char* place : {".", "../lib/c3sim"}) {
+    const std::filesystem::path path = folder / place / file;
+    if (std::filesystem::exists(path, failed)) return path.string();
+  }
+  return {};
+}
+
+Module::Module(const char* file, int flags) {
+  const std::string path = module_path(file);
+  handle_ = dlopen(path.empty() ? file : path.c_str(), flags);
   if (handle_ == nullptr)
     throw std::system_error(ELIBACC, std::generic_category(),
                             fmt::format("{}, a part of c3sim: {}", file, dlerror()));

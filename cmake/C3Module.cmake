@@ -1,10 +1,8 @@
 # Parts of the programs that they load when they are first needed, with the libraries behind them (base/module.hpp):
 # c3_add_module(c3sim_mpi SOURCES .. DEPS ..) makes c3sim_mpi.so beside the programs.
 
-# The loader looks for them beside the program, where it was built if the program was copied from there, and in the
-# installation's own folder of libraries.
-set(CMAKE_BUILD_RPATH $ORIGIN ${PROJECT_BINARY_DIR})
-set(CMAKE_INSTALL_RPATH $ORIGIN/../lib/c3sim)
+# Where the loader looks for them if the program was copied from where it was built.
+set(CMAKE_BUILD_RPATH ${PROJECT_BINARY_DIR})
 
 function(c3_add_module name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPS")

@@ -5,8 +5,6 @@
 
 #include <chrono>
 #include <cstdlib>
-#include <filesystem>
-#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -22,16 +20,6 @@ int launched_processes() {
     if (const char* size = std::getenv(variable)) return std::atoi(size);
   }
   return 1;
-}
-
-/// Beside the command as it was built, or where it was installed.
-std::filesystem::path module_file() {
-  std::error_code failed;
-  const auto folder = std::filesystem::read_symlink("/proc/self/exe", failed).parent_path();
-  for (const char* place : {"c3sim_mpi.so", "../lib/c3sim/c3sim_mpi.so"}) {
-    if (std::filesystem::exists(folder / place, failed)) return folder / place;
-  }
-  return {};
 }
 
 C3MpiCounts to_message(const PointCounts& counts) { return {counts.simulated, counts.failed}; }
@@ -88,13 +76,13 @@ class AskedPoints final : public PointSource {
 
 std::unique_ptr<MpiWorld> MpiWorld::join() {
   if (launched_processes() < 2) return nullptr;
-  const std::filesystem::path file = module_file();
-  if (file.empty()) {
+  constexpr const char* kModule = "c3sim_mpi.so";
+  if (module_path(kModule).empty()) {
     throw UsageError(
         "several processes were started, but this c3sim was built without MPI: build it where Open MPI is "
         "installed, or give each process its own --shard i/n");
   }
-  return std::unique_ptr<MpiWorld>(new MpiWorld(Module(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND)));
+  return std::unique_ptr<MpiWorld>(new MpiWorld(Module(kModule, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND)));
 }
 
 MpiWorld::MpiWorld(Module module) : module_(module) {
