@@ -15,14 +15,17 @@
 #include "configs/foreign/hugging_face_experts.hpp"
 #include "configs/foreign/ignored_keys.hpp"
 #include "configs/foreign/model_code.hpp"
+#include "configs/foreign/model_file.hpp"
 #include "configs/foreign/model_keys.hpp"
 #include "configs/foreign/unmodelled.hpp"
+#include "workloads/models/transformer.hpp"
 
 namespace c3 { inline namespace configs {
 namespace {
 
 constexpr std::array<std::string_view, 4> kWrappers = {"text_config", "language_config", "llm_config",
                                                        "thinker_config"};
+constexpr std::int64_t kShortSequence = 8192, kLongSequence = 131'072;  // tokens of which caches are said
 constexpr double kMostParameters = 1e17;  // far above what anybody trains, far below what overflows
 
 /// Letters, digits and dashes, as names of presets have them.
@@ -284,6 +287,14 @@ class HuggingFaceReader {
     if (model_.experts)
       size += fmt::format(", {:.2f} G of them active for a token", 1e-9 * counted.active_parameters);
     reading_.facts.push_back(std::move(size));
+    const auto is_much = [](const UnmodelledPart& part) {
+      return std::max(part.parameters, part.flops) > kUsualLeaveOut;
+    };
+    const auto cached = [&](std::int64_t tokens) { return 1e-9 * cached_bytes(model_, tokens).value; };
+    if (std::ranges::none_of(reading_.unmodelled, is_much))
+      reading_.facts.push_back(fmt::format("decoding keeps {:.3g} GB of a sequence of {} tokens, {:.3g} of {}",
+                                           cached(kShortSequence), kShortSequence, cached(kLongSequence),
+                                           kLongSequence));
     keys_.assume("name", fmt::format("{}-{:.1f}b", slug(type_), 1e-9 * counted.parameters),
                  "its model_type and billions of parameters");
   }

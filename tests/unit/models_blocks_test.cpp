@@ -360,4 +360,33 @@ TEST_CASE("blocks: experts of latent vectors get these, and send them") {
   CHECK(parameters(parts) - parameters(layer(dense, 0)) == experts + around + router - 3 * 64 * 96);
 }
 
+TEST_CASE("decoding keeps keys and values, those of a window or chunk, short vectors, or a state") {
+  ModelDimensions model = plain();
+  const double of_token = 8 * 4 * 2 * 16 * 2;  // 8 layers, 4 heads of keys and of values, 16 wide, 2 B
+  CHECK(cached_bytes(model, 1000).value == 1000 * of_token);
+  model.structure = Structure::encoder;
+  CHECK(cached_bytes(model, 1000).value == 0);
+
+  model = plain();
+  model.layer_pattern = {"own", "attention"};
+  const auto with = [&](BlockDimensions own) {
+    model.blocks = {std::move(own)};
+    return cached_bytes(model, 1000).value - 1000 * of_token / 2;  // of the four layers that it has
+  };
+  BlockDimensions windows = block(BlockKind::attention);
+  windows.sizes[static_cast<std::size_t>(std::ranges::find(windows.kind->keys, "window", &BlockKey::name) -
+                                         windows.kind->keys.begin())] = 100;
+  CHECK(with(windows) == 100 * of_token / 2);
+  // States of 8 heads, 16 x 16 in fp32, and three tokens of what the convolution sees.
+  CHECK(with(block(BlockKind::gated_delta)) == 4 * (8 * 16 * 16 * 4 + 3 * (3 * 8 * 16) * 2));
+  CHECK(with(block(BlockKind::mamba2)) == 4 * (8 * 16 * 16 * 4 + 3 * (8 * 16 + 2 * 4 * 16) * 2));
+  model.latent =
+      LatentDimensions{.query_rank = 24, .kv_rank = 16, .plain_dim = 8, .rotated_dim = 8, .value_dim = 16};
+  model.layer_pattern = {"own"};
+  model.blocks = {block(BlockKind::latent)};
+  CHECK(cached_bytes(model, 1000).value == 8 * 1000 * (16 + 8) * 2);
+  model.blocks = {block(BlockKind::sparse_latent)};  // and keys of the indexer, 16 x 1 B with a scale of 4 B
+  CHECK(cached_bytes(model, 1000).value == 8 * 1000 * ((16 + 8) * 2 + 16 + 4));
+}
+
 }  // namespace c3::models_blocks_test

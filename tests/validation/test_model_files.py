@@ -31,6 +31,11 @@ def lists_of(file):
     return json.loads(done.stdout)["files"][0]
 
 
+def size_of(lists):
+    """The sentence about its parameters."""
+    return next(fact for fact in lists["facts"] if " G parameters" in fact)
+
+
 class ModelFiles(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -53,20 +58,22 @@ class ModelFiles(unittest.TestCase):
             if not stated or name in OTHER_NUMBERS:
                 continue
             with self.subTest(name=name):
-                counted = float(lists["facts"][-1].split()[0])
+                counted = float(size_of(lists).split()[0])
                 self.assertAlmostEqual(counted / float(stated[1]), 1.0, delta=0.02)
 
     def test_the_page_says_the_same_of_each(self):
         rows = dict(re.findall(r"^\| ([\w.-]+) \| (.* \| .*) \|$", (SOURCE / "docs/your_files.md").read_text(), re.M))
         for name, (_, lists) in self.lists.items():
             with self.subTest(name=name):
-                words = lists["facts"][-1].split()
+                words = size_of(lists).split()
                 cells = [cell.strip() for cell in rows[name].split("|")]
                 self.assertEqual(cells[0], words[0])
                 self.assertEqual(cells[1], words[3] if len(words) > 3 else "")
+                kept = next((fact for fact in lists["facts"] if fact.startswith("decoding keeps")), "")
+                self.assertEqual(cells[2:4], re.findall(r"([\d.]+)(?: GB of a sequence of 8192| of 131072)", kept) or ["", ""])
                 shares = [max(part["parameters"], part["flops"]) for part in lists["not_modelled"]]
-                self.assertEqual([f"{100 * share:.1f}" for share in shares], re.findall(r"([\d.]+) %", cells[2]))
-                self.assertEqual(cells[3], "yes" if max(shares, default=0) <= 0.02 else "no")
+                self.assertEqual([f"{100 * share:.1f}" for share in shares], re.findall(r"([\d.]+) %", cells[4]))
+                self.assertEqual(cells[5], "yes" if max(shares, default=0) <= 0.02 else "no")
 
 
 if __name__ == "__main__":

@@ -207,6 +207,20 @@ std::optional<BlockDimensions> mixer_of(const ModelDimensions& model, std::int64
   return BlockDimensions{.name = std::string(kOwnAttention), .kind = kind, .sizes = usual_sizes(kind)};
 }
 
+Bytes cached_bytes(const ModelDimensions& model, std::int64_t tokens) {
+  Bytes cached;
+  if (model.structure == Structure::encoder) return cached;
+  for (std::int64_t layer = 0; layer < model.layers; ++layer) {
+    const std::optional<BlockDimensions> mixer = mixer_of(model, layer);
+    if (!mixer) continue;
+    const BlockCache cache = mixer->kind->cache(model, mixer->sizes);
+    const std::int64_t kept = cache.most_tokens > 0 ? std::min(tokens, cache.most_tokens) : tokens;
+    cached += Bytes{static_cast<double>(cache.token_bytes) * static_cast<double>(kept) +
+                    static_cast<double>(cache.sequence_bytes)};
+  }
+  return cached;
+}
+
 std::vector<BlockDimensions> mixers_of(const ModelDimensions& model) {
   std::vector<BlockDimensions> mixers;
   const std::int64_t names = std::clamp<std::int64_t>(std::ssize(model.layer_pattern), 1, model.layers);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/enum_names.hpp"
+#include "engine/units.hpp"
 #include "workloads/models/model_dimensions.hpp"
 #include "workloads/models/parts.hpp"
 
@@ -52,6 +53,10 @@ Model transformer(const ModelDimensions& model, ModelHead head = ModelHead::lang
 /// What stands in front of the feed-forward block of layer \p layer, counted from 0; nullopt where nothing
 /// does.
 std::optional<BlockDimensions> mixer_of(const ModelDimensions& model, std::int64_t layer);
+
+/// What decoding keeps of a sequence of \p tokens in all layers, on however many ranks; 0 of an encoder. Wrong
+/// when: a server keeps keys in other types than BlockCache's, or layers share their keys.
+Bytes cached_bytes(const ModelDimensions& model, std::int64_t tokens);
 
 /// The different ones of all layers.
 std::vector<BlockDimensions> mixers_of(const ModelDimensions& model);

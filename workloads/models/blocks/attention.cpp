@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "workloads/models/blocks/attention_block.hpp"
@@ -87,6 +88,12 @@ std::optional<std::string> refused_split(const BlockSizes& block, const ContextS
   return std::nullopt;
 }
 
+BlockCache cache(const ModelDimensions& model, const BlockSizes& block) {
+  const Sizes sizes(model, block);
+  return {.token_bytes = kKeyBytes * 2 * sizes.kv_heads * sizes.head_dim,
+          .most_tokens = std::max(block[window], block[chunk])};
+}
+
 }  // namespace
 
 std::vector<ModelPart> attention_parts(const ModelDimensions& model, const AttentionBlock& attention) {
@@ -134,6 +141,7 @@ extern constexpr BlockKindEntry kAttentionBlock = {
     .parts = parts_of,
     .divided = divided,
     .conflict = conflict,
-    .refused_split = refused_split};
+    .refused_split = refused_split,
+    .cache = cache};
 
 }}  // namespace c3::workloads

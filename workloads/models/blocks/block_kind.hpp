@@ -45,6 +45,15 @@ struct BlockConflict {
   std::string what;  ///< "must divide heads, which is 32 (it is 5)"
 };
 
+inline constexpr std::int64_t kKeyBytes = 2, kStateBytes = 4;  ///< of numbers that decoding keeps
+
+/// What decoding keeps of the tokens before, of one block and sequence: keys and values, states.
+struct BlockCache {
+  std::int64_t token_bytes = 0;
+  std::int64_t most_tokens = 0;     ///< that are kept; 0: all
+  std::int64_t sequence_bytes = 0;  ///< however many tokens there are
+};
+
 /// All members but `keys` are required.
 struct BlockKindEntry {
   std::string_view name;
@@ -57,6 +66,7 @@ struct BlockKindEntry {
   std::optional<BlockConflict> (*conflict)(const ModelDimensions& model, const BlockSizes& sizes);
   /// Why ranks cannot share sequences as \p split has it; nullopt: they can.
   std::optional<std::string> (*refused_split)(const BlockSizes& sizes, const ContextSplit& split);
+  BlockCache (*cache)(const ModelDimensions& model, const BlockSizes& sizes);
 };
 
 extern const BlockKindEntry kAttentionBlock, kGatedDeltaBlock, kLatentBlock, kMamba2Block, kSparseLatentBlock;

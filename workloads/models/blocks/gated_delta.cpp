@@ -75,6 +75,12 @@ std::optional<std::string> refused_split(const BlockSizes& /*its*/, const Contex
   return "is not supported with linear attention: its state would have to go from rank to rank";
 }
 
+BlockCache cache(const ModelDimensions& /*model*/, const BlockSizes& sizes) {
+  const std::int64_t keys = sizes[key_heads] * sizes[key_dim], values = sizes[value_heads] * sizes[value_dim];
+  return {.sequence_bytes = kStateBytes * values * sizes[key_dim] +
+                            kKeyBytes * (2 * keys + values) * (sizes[convolution] - 1)};
+}
+
 }  // namespace
 
 extern constexpr BlockKindEntry kGatedDeltaBlock = {
@@ -85,6 +91,7 @@ extern constexpr BlockKindEntry kGatedDeltaBlock = {
     .parts = parts_of,
     .divided = divided,
     .conflict = conflict,
-    .refused_split = refused_split};
+    .refused_split = refused_split,
+    .cache = cache};
 
 }}  // namespace c3::workloads

@@ -63,6 +63,10 @@ std::vector<DividedCount> divided_heads(const ModelDimensions& model, const Bloc
   return {{"heads", model.heads}, {"kv_heads", model.kv_heads}};
 }
 
+BlockCache latent_cache(const ModelDimensions& model, const BlockSizes& /*sizes*/) {
+  return {.token_bytes = kKeyBytes * (model.latent->kv_rank + model.latent->rotated_dim)};
+}
+
 std::optional<std::string> refused_latent_split(const BlockSizes& /*sizes*/, const ContextSplit& /*split*/) {
   return "is not supported with latent attention (model.latent)";
 }
@@ -73,6 +77,7 @@ extern constexpr BlockKindEntry kLatentBlock = {.name = "latent",
                                                 .parts = parts_of,
                                                 .divided = divided_heads,
                                                 .conflict = conflict,
-                                                .refused_split = refused_latent_split};
+                                                .refused_split = refused_latent_split,
+                                                .cache = latent_cache};
 
 }}  // namespace c3::workloads

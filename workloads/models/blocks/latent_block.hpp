@@ -18,6 +18,7 @@ std::vector<ModelPart> latent_queries(const ModelDimensions& model);
 ModelPart latent_output(const ModelDimensions& model);
 
 std::vector<DividedCount> divided_heads(const ModelDimensions& model, const BlockSizes& sizes);
+BlockCache latent_cache(const ModelDimensions& model, const BlockSizes& sizes);
 std::optional<std::string> refused_latent_split(const BlockSizes& sizes, const ContextSplit& split);
 
 }}  // namespace c3::workloads

@@ -74,6 +74,12 @@ std::optional<std::string> refused_split(const BlockSizes& /*its*/, const Contex
   return "is not supported with state spaces: their state would have to go from rank to rank";
 }
 
+BlockCache cache(const ModelDimensions& /*model*/, const BlockSizes& sizes) {
+  const std::int64_t inner = sizes[heads] * sizes[head_dim];
+  return {.sequence_bytes = kStateBytes * inner * sizes[state] +
+                            kKeyBytes * (inner + 2 * sizes[groups] * sizes[state]) * (sizes[convolution] - 1)};
+}
+
 }  // namespace
 
 extern constexpr BlockKindEntry kMamba2Block = {.name = "mamba2",
@@ -83,6 +89,7 @@ extern constexpr BlockKindEntry kMamba2Block = {.name = "mamba2",
                                                 .parts = parts_of,
                                                 .divided = divided,
                                                 .conflict = conflict,
-                                                .refused_split = refused_split};
+                                                .refused_split = refused_split,
+                                                .cache = cache};
 
 }}  // namespace c3::workloads

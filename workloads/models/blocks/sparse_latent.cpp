@@ -62,6 +62,14 @@ std::optional<BlockConflict> conflict(const ModelDimensions& model, const BlockS
   return std::nullopt;
 }
 
+// The indexer's keys are in 8 bits, each of them with a scale (DeepSeek-V3.2-Exp inference/model.py).
+BlockCache cache(const ModelDimensions& model, const BlockSizes& sizes) {
+  constexpr std::int64_t kScaleBytes = 4;
+  BlockCache kept = latent_cache(model, sizes);
+  if (sizes[has_indexer] != 0) kept.token_bytes += sizes[index_dim] + kScaleBytes;
+  return kept;
+}
+
 }  // namespace
 
 extern constexpr BlockKindEntry kSparseLatentBlock = {
@@ -73,6 +81,7 @@ extern constexpr BlockKindEntry kSparseLatentBlock = {
     .parts = parts_of,
     .divided = divided_heads,
     .conflict = conflict,
-    .refused_split = refused_latent_split};
+    .refused_split = refused_latent_split,
+    .cache = cache};
 
 }}  // namespace c3::workloads
