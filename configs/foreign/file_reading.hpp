@@ -39,6 +39,9 @@ struct IgnoredKey {
   std::string why;  ///< why it does not matter, or that it is not modelled
 };
 
+/// Share of a model's parameters, or of its flops, that need not be modelled unless somebody says more.
+inline constexpr double kUsualLeaveOut = 0.02;
+
 /// What the file describes and c3sim has no word for.
 struct UnmodelledPart {
   std::string what;         ///< "windows of 128 tokens in 12 of 24 layers"

@@ -15,7 +15,6 @@
 #include "configs/foreign/hugging_face_experts.hpp"
 #include "configs/foreign/ignored_keys.hpp"
 #include "configs/foreign/model_code.hpp"
-#include "configs/foreign/model_file.hpp"
 #include "configs/foreign/model_keys.hpp"
 #include "configs/foreign/unmodelled.hpp"
 #include "workloads/models/transformer.hpp"

@@ -7,9 +7,6 @@
 
 namespace c3 { inline namespace configs {
 
-/// Share of a model's parameters, or of its flops, that need not be modelled unless somebody says more.
-inline constexpr double kUsualLeaveOut = 0.02;
-
 /// \throws ConfigError, at \p at and \p key, where more than \p leave_out of what \p reading describes is not
 /// modelled; it names every such part with its share
 void refuse_unmodelled(const FileReading& reading, double leave_out, const Origin& at, std::string_view key,
