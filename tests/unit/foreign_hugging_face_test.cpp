@@ -79,7 +79,10 @@ TEST_CASE("a dense model: each key becomes ours, or is ignored with a reason") {
   CHECK(reading.unmodelled.empty());
   // 2 x 32000 x 1024 of both ends; a layer: 1024 x (2 x 1024 + 2 x 256), 3 x 1024 x 4096 and two norms; a last
   // norm.
-  CHECK(reading.facts == std::vector<std::string>{"0.13 G parameters"});
+  // Of each token 4 layers keep 4 heads of keys and of values, 64 wide, 2 B each.
+  CHECK(reading.facts ==
+        std::vector<std::string>{"0.13 G parameters",
+                                 "decoding keeps 0.0336 GB of a sequence of 8192 tokens, 0.537 of 131072"});
 }
 
 TEST_CASE("every key of a file is in exactly one of the lists") {
