@@ -26,6 +26,12 @@ struct Tile {
 /// are packed.
 std::int64_t packed_rows(const AttentionShape& shape) { return shape.queries * (shape.heads / shape.kv_heads); }
 
+/// Few queries beside cached keys, or one alone. Short sequences are none, whose tiles are those with which the
+/// coefficients were fitted.
+bool decodes(const AttentionShape& shape) {
+  return shape.pass == Pass::forward && (shape.keys > shape.queries || shape.keys == 1);
+}
+
 /// Instructions that take their operands from shared memory, for four warps at once, work on larger tiles than
 /// those of a single warp (flash attention 2 and 3), if there are rows for two such groups of warps
 /// (flash-attention hopper/heuristics.h: use_one_mma_wg, of heads of 64 and 128; assumed of others). Where each
@@ -35,7 +41,7 @@ Tile tile_of(const AttentionShape& shape, MatrixOperands operands) {
   constexpr std::int64_t kRowsOfOneGroup = 64;
   if (shape.selected > 0) return {64, 64};
   if (operands == MatrixOperands::registers) return {64, 32};
-  const bool is_small = shape.pass == Pass::forward && packed_rows(shape) <= kRowsOfOneGroup;
+  const bool is_small = decodes(shape) && packed_rows(shape) <= kRowsOfOneGroup;
   return {is_small ? kRowsOfOneGroup : 128, 128};
 }
 
@@ -80,8 +86,7 @@ Grid grid_of(const AttentionShape& shape, const Tile& tile, int cus) {
   if (shape.selected > 0)
     return {shape.batch * shape.queries * shape.kv_heads * ceil_div(shape.heads / shape.kv_heads, tile.queries),
             1};
-  const bool is_packed =
-      shape.pass == Pass::forward && shape.keys >= shape.queries && packed_rows(shape) <= tile.queries;
+  const bool is_packed = decodes(shape) && packed_rows(shape) <= tile.queries;
   if (!is_packed) return {shape.batch * shape.heads * ceil_div(shape.queries, tile.queries), 1};
   const std::int64_t whole = shape.batch * shape.kv_heads;
   const std::int64_t parts = parts_of_keys(whole, ceil_div(seen_keys(shape), tile.keys), cus);
