@@ -15,7 +15,7 @@ FLASH_ATTENTION, TENSORRT = "vllm_flash_attn_fa3", "torch_flow"
 def measured(kernel):
     """Rows of a kernel, each with its time over that of the shortest call of its head."""
     with open(DATA / "kernels" / "attention_decode_h100.csv", newline="", encoding="utf-8") as file:
-        rows = [row for row in csv.DictReader(file) if row["kernel_source"] == kernel]
+        rows = [row for row in csv.DictReader(file) if row["kernel_source"] == kernel and row["kv_tokens"] != "1"]  # no key but its own
     shortest = {}
     for row in rows:
         shortest[row["head_dim"]] = min(float(row["us"]), shortest.get(row["head_dim"], float("inf")))
@@ -35,13 +35,13 @@ class Decoding(unittest.TestCase):
         return statistics.mean(map(abs, errors))
 
     def test_long_calls(self):
-        self.assertLess(self.error(FLASH_ATTENTION, 10, 403), 0.12)
+        self.assertLess(self.error(FLASH_ATTENTION, 10, 389), 0.12)
 
     def test_calls_of_more_than_two_times_the_shortest(self):
-        self.assertLess(self.error(FLASH_ATTENTION, 2, 1073), 0.25)
+        self.assertLess(self.error(FLASH_ATTENTION, 2, 1008), 0.25)
 
     def test_a_library_whose_kernels_are_not_modelled(self):
-        self.assertGreater(self.error(TENSORRT, 2, 1563), 0.30)  # when it falls below, say so in gpu/kernels/README.md
+        self.assertGreater(self.error(TENSORRT, 2, 1479), 0.30)  # when it falls below, say so in gpu/kernels/README.md
 
 
 if __name__ == "__main__":

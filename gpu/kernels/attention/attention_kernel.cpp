@@ -26,11 +26,8 @@ struct Tile {
 /// are packed.
 std::int64_t packed_rows(const AttentionShape& shape) { return shape.queries * (shape.heads / shape.kv_heads); }
 
-/// Few queries beside cached keys, or one alone. Short sequences are none, whose tiles are those with which the
-/// coefficients were fitted.
-bool decodes(const AttentionShape& shape) {
-  return shape.pass == Pass::forward && (shape.keys > shape.queries || shape.keys == 1);
-}
+/// Queries beside cached keys. Without these the tiles are those with which the coefficients were fitted.
+bool decodes(const AttentionShape& shape) { return shape.pass == Pass::forward && shape.keys > shape.queries; }
 
 /// Instructions that take their operands from shared memory, for four warps at once, work on larger tiles than
 /// those of a single warp (flash attention 2 and 3), if there are rows for two such groups of warps
