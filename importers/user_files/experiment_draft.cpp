@@ -69,25 +69,16 @@ void append_unmodelled(std::string& text, const FileReading& reading) {
 /// A list on as many lines as it needs; any other \p value as it is.
 std::string in_rows(const std::string& value) {
   constexpr std::size_t kRow = 100;
-  if (!value.starts_with('[')) return value;
-  std::string rows = "[\n  ";
-  std::size_t begin = 1, row = 2;
-  bool quoted = false;
-  for (std::size_t i = 1; i + 1 < value.size(); ++i) {
-    if (value[i] == '"' && value[i - 1] != '\\') quoted = !quoted;
-    const bool ends = i + 2 == value.size();
-    if (!ends && (quoted || value[i] != ',')) continue;
-    const std::string item = value.substr(begin, i + 1 - begin);
-    if (row + item.size() > kRow) {
-      rows += "\n  ";
-      row = 2;
-    }
-    const std::size_t first = item.find_first_not_of(' ');
-    rows += (row > 2 ? " " : "") + item.substr(first);
-    row += item.size();
-    begin = i + 1;
+  const Node document = parse_toml("value = " + value, "draft");
+  const Array* const list = document.table()->find("value")->array();
+  if (list == nullptr) return value;
+  std::string rows = "[", row;
+  for (const Node& each : *list) {
+    const std::string item = write_value(each) + ",";
+    if (!row.empty() && row.size() + item.size() > kRow) rows += std::exchange(row, "");
+    row += (row.empty() ? "\n  " : " ") + item;
   }
-  return rows + "\n]";
+  return rows + row + "\n]";
 }
 
 }  // namespace
